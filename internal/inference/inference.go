@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package inference is the contract between everything that knows text and everything that knows tensors: token
+// IDs go in, token IDs and logprobs come out.
+//
+// An Engine accepts a Request and gives a Stream of Events. A request may ask for several choices: independent
+// continuations of one prompt, numbered from 0. A stream ends each choice with exactly one event whose Finish is
+// set, or the whole request with one error.
+//
+// Templates, tokenizers, stop strings and APIs sit above this contract and behave the same on every engine.
+package inference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// ErrBusy says that the engine's waiting queue is full.
+var ErrBusy = errors.New("inference: waiting queue is full")
+
+// ErrClosed says that the engine is shutting down or has stopped.
+var ErrClosed = errors.New("inference: engine is closed")
+
+// ErrEngine says that a step failed; the request is lost, the engine goes on.
+var ErrEngine = errors.New("inference: engine failure")
+
+// A LengthError says that a request cannot fit, and by how much.
+type LengthError struct{ PromptTokens, OutputTokens, MaxContext int }
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("inference: prompt of %d tokens and %d output tokens exceed context length %d",
+		e.PromptTokens, e.OutputTokens, e.MaxContext)
+}
+
+// An Engine turns token IDs into token IDs.
+type Engine interface {
+	// Info describes the model and its limits. It does not change while the engine lives.
+	Info() Info
+	// Submit queues a request. It returns at once: ErrBusy when the queue is full, ErrClosed after Close, a
+	// *LengthError when the request cannot fit. Cancelling ctx aborts the request within one step.
+	Submit(ctx context.Context, req Request) (Stream, error)
+	// Load returns the requests that run and that wait.
+	Load() (running, waiting int)
+	// Err is nil while the engine serves, else why it stopped.
+	Err() error
+	// Close ends all requests with ErrClosed and frees the engine. It waits for the engine's goroutine.
+	Close() error
+}
+
+// Info describes an engine's model and limits.
+type Info struct {
+	VocabSize  int    // rows of the output matrix
+	MaxContext int    // most tokens of prompt plus output
+	Tier       string // "cpu-avx512", "cpu-avx2", "cpu-generic", ...
+	Blocks     int    // cache blocks in all
+	BlockSize  int    // tokens a cache block
+}
+
+// Unlimited as Request.MaxTokens means the rest of the context.
+const Unlimited = -1
+
+// A Request asks for one or more continuations of a prompt.
+type Request struct {
+	ID        string     // for logs; need not be unique
+	Prompt    []token.ID // at least one token
+	Choices   int        // independent continuations, at least 1; 0 means 1
+	Sampling  Sampling
+	MaxTokens int        // per choice; Unlimited: the rest of the context; 0: score the prompt only
+	MinTokens int        // EOS and StopTokens are masked until so many output tokens
+	EOS       token.ID   // the primary end of text, token.None if the model has none
+	MoreEOS   []token.ID // further ends of text that the model names; dropped under IgnoreEOS
+	Stop      []token.ID // stop tokens of the request; hold under IgnoreEOS too
+	IgnoreEOS bool
+	Logprobs  int // -1 none; N >= 0: that of the token and the N best; AllLogprobs: the whole vocabulary
+	// PromptLogprobs is as Logprobs, for each prompt token but the first. The prefix cache is then not read.
+	PromptLogprobs int
+	CacheSalt      string // requests share cached blocks only under the same salt
+	Session        string // conversation whose blocks are preferred; may be empty
+	Priority       int64  // lower runs first
+}
+
+// NoLogprobs and AllLogprobs are special values of Request.Logprobs and PromptLogprobs.
+const (
+	NoLogprobs  = -1
+	AllLogprobs = 1 << 30
+)
+
+// Sampling says how the next token is chosen from logits. The zero value is greedy. Values are resolved: defaults
+// and nulls were dealt with above.
+type Sampling struct {
+	Temperature       float32 // 0 is greedy
+	TopP              float32 // 0 or 1 is off
+	TopK              int     // 0 or less is off
+	MinP              float32 // 0 is off
+	RepetitionPenalty float32 // 0 or 1 is off
+	PresencePenalty   float32
+	FrequencyPenalty  float32
+	Seed              *int64 // choice i uses Seed+i, wrapping; nil: fresh entropy for each choice
+	Bias              []Bias
+	Allowed           *token.Mask  // nil: every token
+	BadWords          [][]token.ID // sequences that must not be completed
+}
+
+// A Bias is added to one token's logit.
+type Bias struct {
+	Token token.ID
+	Value float32
+}
+
+// A Finish says why a choice ended.
+type Finish uint8
+
+// The reasons why a choice ends.
+const (
+	Running      Finish = iota // not ended yet
+	FinishEOS                  // the primary EOS, or Stream.Stop
+	FinishStop                 // a stop token or one of MoreEOS; the event's Token says which
+	FinishLength               // MaxTokens or the end of the context
+)
+
+// An Event is one token of one choice, or what came before the first.
+type Event struct {
+	Choice  int
+	Token   token.ID // token.None on an event without a token
+	Logprob float32  // of Token, raw model; when asked for
+	Top     []TokenLogprob
+	Finish  Finish
+	Prompt  *PromptInfo // on the first event of a stream only
+	Time    time.Time   // when the step that made it ended
+}
+
+// A TokenLogprob is a token and its raw log-probability.
+type TokenLogprob struct {
+	Token   token.ID
+	Logprob float32
+	Rank    int // 1-based in the whole vocabulary; 0 where it was not counted
+}
+
+// PromptInfo tells what became of the prompt.
+type PromptInfo struct {
+	CachedTokens int       // prompt tokens read from the prefix cache
+	Started      time.Time // when the first step worked on the request
+	// Logprobs has, for each prompt token but the first, its own entry first and then the best ones, descending
+	// (its own may appear again among them). Nil unless asked for.
+	Logprobs [][]TokenLogprob
+}
+
+// A Stream gives a request's events. Its methods may be called from one goroutine at a time, Stop and Close from any.
+type Stream interface {
+	// Next waits for the next event. After the last choice ended it returns io.EOF; after an abort the context's
+	// error; after a failure an error that wraps ErrEngine or ErrClosed.
+	Next() (Event, error)
+	// Stop ends a choice that met a stop string. Events of that choice that were already made are dropped.
+	Stop(choice int)
+	// Close aborts what still runs. It may be called more than once.
+	Close()
+}
