@@ -50,8 +50,7 @@ func (p *packedScales) at(b int) (scale, minimum uint8) {
 }
 
 func dequantizeQ4K(dst []float32, src []byte) {
-	for n := range blocks[blockQ4K](src) {
-		block := &blocks[blockQ4K](src)[n]
+	for n, block := range blocks[blockQ4K](src) {
 		d, dmin := block.d.value(), block.dmin.value()
 		for b := range 8 {
 			y, qs, shift := dst[256*n+32*b:][:32], block.qs[b/2*32:][:32], b%2*4
@@ -65,8 +64,7 @@ func dequantizeQ4K(dst []float32, src []byte) {
 }
 
 func dequantizeQ5K(dst []float32, src []byte) {
-	for n := range blocks[blockQ5K](src) {
-		block := &blocks[blockQ5K](src)[n]
+	for n, block := range blocks[blockQ5K](src) {
 		d, dmin := block.d.value(), block.dmin.value()
 		for b := range 8 {
 			y, qs, shift := dst[256*n+32*b:][:32], block.qs[b/2*32:][:32], b%2*4
@@ -81,16 +79,16 @@ func dequantizeQ5K(dst []float32, src []byte) {
 }
 
 func dequantizeQ6K(dst []float32, src []byte) {
-	for n := range blocks[blockQ6K](src) {
-		block := &blocks[blockQ6K](src)[n]
+	for n, block := range blocks[blockQ6K](src) {
 		d := block.d.value()
 		// Row r of 32 values: half r/4 of the block, quarter r%4 of that half.
 		for r := range 8 {
 			y, ql, qh := dst[256*n+32*r:][:32], block.ql[r/4*64+r%2*32:][:32], block.qh[r/4*32:][:32]
 			lowShift, highShift := r%4/2*4, r%4*2
+			ds := [2]float32{d * float32(block.scales[2*r]), d * float32(block.scales[2*r+1])}
 			for i := range y {
 				q := ql[i]>>lowShift&15 | qh[i]>>highShift&3<<4
-				y[i] = d * float32(block.scales[2*r+i/16]) * float32(int(q)-32)
+				y[i] = ds[i/16] * float32(int(q)-32)
 			}
 		}
 	}

@@ -82,8 +82,9 @@ func level(f float32, top int) uint8 { return uint8(max(0, min(top, int(f)))) }
 // The value of largest magnitude becomes the lowest level, which symmetric formats have one more of below zero.
 
 func quantizeQ40(dst []byte, src []float32) {
-	for n := range blocks[blockQ40](dst) {
-		b, x := &blocks[blockQ40](dst)[n], src[32*n:32*n+32]
+	bs := blocks[blockQ40](dst)
+	for n := range bs {
+		b, x := &bs[n], src[32*n:32*n+32]
 		d := largest(x) / -8
 		id := inverse(d)
 		b.d.set(d)
@@ -94,8 +95,9 @@ func quantizeQ40(dst []byte, src []float32) {
 }
 
 func quantizeQ50(dst []byte, src []float32) {
-	for n := range blocks[blockQ50](dst) {
-		b, x := &blocks[blockQ50](dst)[n], src[32*n:32*n+32]
+	bs := blocks[blockQ50](dst)
+	for n := range bs {
+		b, x := &bs[n], src[32*n:32*n+32]
 		d := largest(x) / -16
 		id := inverse(d)
 		b.d.set(d)
@@ -119,8 +121,9 @@ func span(x []float32) (low, high float32) {
 }
 
 func quantizeQ41(dst []byte, src []float32) {
-	for n := range blocks[blockQ41](dst) {
-		b, x := &blocks[blockQ41](dst)[n], src[32*n:32*n+32]
+	bs := blocks[blockQ41](dst)
+	for n := range bs {
+		b, x := &bs[n], src[32*n:32*n+32]
 		low, high := span(x)
 		d := (high - low) / 15
 		id := inverse(d)
@@ -133,8 +136,9 @@ func quantizeQ41(dst []byte, src []float32) {
 }
 
 func quantizeQ51(dst []byte, src []float32) {
-	for n := range blocks[blockQ51](dst) {
-		b, x := &blocks[blockQ51](dst)[n], src[32*n:32*n+32]
+	bs := blocks[blockQ51](dst)
+	for n := range bs {
+		b, x := &bs[n], src[32*n:32*n+32]
 		low, high := span(x)
 		d := (high - low) / 31
 		id := inverse(d)
@@ -151,8 +155,9 @@ func quantizeQ51(dst []byte, src []float32) {
 }
 
 func quantizeQ80(dst []byte, src []float32) {
-	for n := range blocks[blockQ80](dst) {
-		b, x := &blocks[blockQ80](dst)[n], src[32*n:32*n+32]
+	bs := blocks[blockQ80](dst)
+	for n := range bs {
+		b, x := &bs[n], src[32*n:32*n+32]
 		d := abs(largest(x)) / 127
 		id := inverse(d)
 		b.d.set(d)

@@ -48,8 +48,8 @@ const (
 
 // The types that only safetensors files have. Their numbers are ours and never reach a file.
 const (
-	Bool   Type = 0x10000 + iota // one byte, 0 or 1
-	U8                           // also the packed bytes of 4-bit formats
+	Bool Type = 0x10000 + iota // one byte, 0 or 1
+	U8                         // also the packed bytes of 4-bit formats
 	U16
 	U32
 	U64
