@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+
+	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
+
+// A Cache holds the keys and values of all layers in blocks. Which block holds what is kvcache's business.
+type Cache struct {
+	layers []*tensor.KV // [L]
+	groups []int        // [L] cache group of each layer
+	blocks []int        // blocks in each group
+}
+
+// newCache allocates blocks[g] blocks for each group g of the configuration.
+func newCache(c *Config, blocks []int) *Cache {
+	if want := len(c.CacheGroups()); len(blocks) != want {
+		panic(fmt.Sprintf("model: cache for %d groups, want %d", len(blocks), want))
+	}
+	cache := &Cache{blocks: append([]int(nil), blocks...)}
+	for layer := range c.Layers {
+		g := c.group(layer)
+		cache.groups = append(cache.groups, g)
+		cache.layers = append(cache.layers, tensor.NewKV(blocks[g], c.KVHeads, c.HeadDim))
+	}
+	return cache
+}
+
+// CopyBlock copies what block src of a group holds to block dst: the first half of copy-on-write.
+func (c *Cache) CopyBlock(group int, dst, src kvcache.BlockID) {
+	for layer, kv := range c.layers {
+		if c.groups[layer] == group {
+			kv.CopyBlock(int(dst), int(src))
+		}
+	}
+}
+
+// checkTable reports whether a table names existing blocks for positions first to end-1.
+func (c *Cache) checkTable(table []kvcache.BlockID, group, first, end int) error {
+	if want := (end + BlockSize - 1) / BlockSize; len(table) < want {
+		return fmt.Errorf("table of %d blocks, want at least %d", len(table), want)
+	}
+	for i := first / BlockSize; i*BlockSize < end; i++ {
+		if table[i] < 0 || int(table[i]) >= c.blocks[group] {
+			return fmt.Errorf("block %d at index %d, want 0 to %d", table[i], i, c.blocks[group]-1)
+		}
+	}
+	return nil
+}
