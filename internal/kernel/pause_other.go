@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !amd64
+
+package kernel
+
+// Pause waits a moment in proportion to n.
+func Pause(n int) {
+	for range n {
+		spin()
+	}
+}
+
+//go:noinline
+func spin() {}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/sampo-ai/sampo/internal/quant"
+)
+
+// A Matrix is a weight tensor of shape [rows, cols]: rows outputs of cols inputs each. It does not change.
+type Matrix struct {
+	typ        quant.Type
+	rows, cols int
+	data       []byte // the rows as stored
+}
+
+// NewMatrix takes data as a matrix of type t.
+//
+// Shapes: data holds [rows, cols] values of type t, row-major.
+// It fails for a type without a kernel and when the lengths do not belong together.
+func NewMatrix(p *Pool, t quant.Type, rows, cols int, data []byte) (*Matrix, error) {
+	if !t.Supported() {
+		return nil, fmt.Errorf("tensor: matrix of type %v: no kernel for it", t)
+	}
+	if rows <= 0 || cols <= 0 || cols%t.BlockElems() != 0 {
+		return nil, fmt.Errorf("tensor: matrix of type %v: got shape [%d, %d], want positive sizes and columns in multiples of %d", t, rows, cols, t.BlockElems())
+	}
+	if want := rows * t.RowBytes(cols); len(data) != want {
+		return nil, fmt.Errorf("tensor: matrix [%d, %d] of type %v: got %d bytes, want %d", rows, cols, t, len(data), want)
+	}
+	return &Matrix{typ: t, rows: rows, cols: cols, data: data}, nil
+}
+
+// Rows is the number of outputs.
+func (m *Matrix) Rows() int { return m.rows }
+
+// Cols is the number of inputs.
+func (m *Matrix) Cols() int { return m.cols }
+
+// Type is the type of the stored tensor.
+func (m *Matrix) Type() quant.Type { return m.typ }
+
+// Bytes is the memory that a product reads.
+func (m *Matrix) Bytes() int { return len(m.data) }
+
+// Row sets dst to the values of row i of m: an embedding.
+//
+// Shapes: dst [cols]. Panics if dst has another length or there is no row i.
+func Row(dst []float32, m *Matrix, i int) {
+	if len(dst) != m.cols || i < 0 || i >= m.rows {
+		panic(fmt.Sprintf("tensor: row %d of [%d, %d] into %d values", i, m.rows, m.cols, len(dst)))
+	}
+	bytes := m.typ.RowBytes(m.cols)
+	if err := quant.Dequantize(dst, m.typ, m.data[i*bytes:][:bytes]); err != nil {
+		panic(err)
+	}
+}
