@@ -119,23 +119,3 @@ type Choice struct {
 	Tokens    []Token
 	Finish    Finish
 }
-
-// Add puts a delta of choice c at the end.
-func (c *Choice) Add(d Delta) {
-	for _, e := range d.Events {
-		switch e.Kind {
-		case Text:
-			c.Text += e.Text
-		case Reasoning:
-			c.Reasoning += e.Text
-		case CallStart:
-			c.Calls = append(c.Calls, ToolCall{ID: e.ID, Name: e.Name})
-		case CallArguments:
-			c.Calls[len(c.Calls)-1].Arguments += e.Text
-		}
-	}
-	c.Tokens = append(c.Tokens, d.Tokens...)
-	if d.Finish != nil {
-		c.Finish = *d.Finish
-	}
-}

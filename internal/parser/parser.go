@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parser
+
+import (
+	"strings"
+
+	"github.com/sampo-ai/sampo/internal/chat"
+)
+
+// A Format names the markers of a model's answers. Markers that a model does not have are empty.
+type Format struct {
+	ThinkOpen, ThinkClose string
+	ToolOpen, ToolClose   string
+}
+
+// Markers returns the markers that are set.
+func (f Format) Markers() []string {
+	var list []string
+	for _, m := range []string{f.ThinkOpen, f.ThinkClose, f.ToolOpen, f.ToolClose} {
+		if m != "" {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// DetectFormat finds out from the source of a chat template which markers its model writes.
+func DetectFormat(template string) Format {
+	var f Format
+	if strings.Contains(template, "<think>") || strings.Contains(template, "</think>") {
+		f.ThinkOpen, f.ThinkClose = "<think>", "</think>"
+	}
+	// Qwen's coder models use the same tag around another syntax.
+	if strings.Contains(template, "<tool_call>") && !strings.Contains(template, "<function=") {
+		f.ToolOpen, f.ToolClose = "<tool_call>", "</tool_call>"
+	}
+	return f
+}
+
+// A State is where in an answer a parser stands.
+type State uint8
+
+// The states in which a parser can start: what the prompt left open.
+const (
+	Undecided State = iota // the model may open its reasoning
+	Thinking               // the prompt opened the reasoning
+	Answering              // reasoning is over or off: its markers are text
+	inCall
+)
+
+// StartState tells from the end of a prompt how the answer begins.
+func (f Format) StartState(prompt string) State {
+	if f.ThinkOpen == "" {
+		return Answering
+	}
+	tail := strings.TrimRight(prompt, " \n\r\t")
+	switch {
+	case strings.HasSuffix(tail, f.ThinkOpen):
+		return Thinking
+	case strings.HasSuffix(tail, f.ThinkClose):
+		return Answering
+	}
+	return Undecided
+}
+
+// A Parser splits the text of an answer into events.
+type Parser struct {
+	format Format
+	state  State
+	closed bool   // reasoning has ended: a second closing marker is dropped
+	skipNL bool   // newlines come next that the template puts back
+	gap    bool   // a call came last: white space around calls is dropped
+	buf    string // not yet certain
+	pos    int    // bytes taken so far, those in buf and body included
+	lead   string // what was dropped before the open call
+	body   []byte // of the open call
+	scan   callScan
+	calls  int
+	span   Span
+	events []chat.Event
+}
+
+// A Span is the part of the raw text, in bytes, that holds the reasoning without its markers. Open is -1 before it
+// begins; Close is -1 while it lasts.
+type Span struct{ Open, Close int }
+
+// New returns a parser that starts in the given state.
+func New(f Format, start State) *Parser {
+	p := &Parser{format: f, state: start, span: Span{Open: -1, Close: -1}}
+	switch {
+	case f.ThinkOpen == "":
+		p.state = Answering
+	case start == Thinking:
+		p.span.Open = 0
+		p.skipNL = true
+	}
+	return p
+}
+
+// Calls returns how many tool calls are complete.
+func (p *Parser) Calls() int { return p.calls }
+
+// InMarkup reports whether what is held back is a tool call or may be a marker.
+func (p *Parser) InMarkup() bool { return p.state == inCall || strings.Trim(p.buf, "\n") != "" }
+
+// InCall reports whether a tool call is open.
+func (p *Parser) InCall() bool { return p.state == inCall }
+
+// Span tells where the reasoning stands.
+func (p *Parser) Span() Span { return p.span }
+
+// Add takes the next piece of text and returns what is certain now. The events are the caller's.
+func (p *Parser) Add(piece string) []chat.Event {
+	p.buf += piece
+	p.pos += len(piece)
+	for p.step() {
+	}
+	return p.take()
+}
+
+// Flush ends the text. A call that lacks only its closing marker counts; any other open markup is text.
+func (p *Parser) Flush() []chat.Event {
+	rest := p.buf
+	p.buf = ""
+	switch p.state {
+	case inCall:
+		p.closeCall(string(p.body), "")
+	case Undecided:
+		p.state = Answering
+		p.emit(rest)
+	default:
+		p.emit(rest)
+	}
+	return p.take()
+}
+
+func (p *Parser) take() []chat.Event {
+	events := p.events
+	p.events = nil
+	return events
+}
+
+// step handles one marker in the buffer, or emits what can be no marker. It reports whether there may be more.
+func (p *Parser) step() bool {
+	switch p.state {
+	case inCall:
+		return p.stepCall()
+	case Undecided:
+		return p.decide()
+	}
+	markers := p.active()
+	at, marker := first(p.buf, markers)
+	if marker == "" {
+		keep := p.uncertain(markers)
+		rest := p.buf[len(p.buf)-keep:]
+		p.emit(p.buf[:len(p.buf)-keep])
+		p.buf = rest
+		return false
+	}
+	before := p.buf[:at]
+	p.buf = p.buf[at+len(marker):]
+	p.enter(before, marker)
+	return true
+}
+
+// decide finds out whether the answer opens with reasoning. White space before the marker is dropped.
+func (p *Parser) decide() bool {
+	text := strings.TrimLeft(p.buf, " \n\r\t")
+	open := p.format.ThinkOpen
+	switch {
+	case strings.HasPrefix(text, open):
+		p.buf = text[len(open):]
+		p.state, p.skipNL = Thinking, true
+		p.span.Open = p.pos - len(p.buf)
+		return true
+	case strings.HasPrefix(open, text):
+		return false
+	}
+	p.state = Answering
+	return true
+}
+
+// active returns the markers that mean something in this state.
+func (p *Parser) active() []string {
+	var list []string
+	if p.state == Thinking {
+		list = append(list, p.format.ThinkOpen)
+	}
+	if p.state == Thinking || p.closed {
+		list = append(list, p.format.ThinkClose)
+	}
+	if p.format.ToolOpen != "" {
+		list = append(list, p.format.ToolOpen)
+	}
+	return list
+}
+
+// uncertain returns how many bytes at the end of the buffer may belong to a marker, the newlines that are dropped
+// before one included.
+func (p *Parser) uncertain(markers []string) int {
+	longest := 0
+	for _, m := range markers {
+		longest = max(longest, len(m))
+	}
+	if longest == 0 {
+		return 0
+	}
+	n := partial(p.buf, markers, longest)
+	rest := p.buf[:len(p.buf)-n]
+	switch {
+	case p.state == Thinking:
+		n += len(rest) - len(strings.TrimRight(rest, "\n"))
+	case p.format.ToolOpen != "" && strings.HasSuffix(rest, "\n"):
+		n++
+	}
+	return n
+}
+
+// enter handles a marker and the text before it.
+func (p *Parser) enter(before, marker string) {
+	at := p.pos - len(p.buf) - len(marker)
+	thinking := p.state == Thinking
+	if thinking && marker != p.format.ThinkOpen {
+		// A call inside the reasoning ends it: models forget the closing marker.
+		p.emit(strings.TrimRight(before, "\n"))
+		before = ""
+		p.state, p.closed, p.skipNL = Answering, true, true
+		p.span.Close = at
+	}
+	if marker != p.format.ToolOpen {
+		p.emit(before) // a second opening or closing marker is dropped
+		return
+	}
+	text := strings.TrimSuffix(before, "\n")
+	p.emit(text)
+	p.lead = before[len(text):]
+	p.state, p.scan = inCall, callScan{}
+	p.body = p.body[:0]
+}
+
+// emit adds text of the present state.
+func (p *Parser) emit(text string) {
+	if p.skipNL {
+		text = strings.TrimLeft(text, "\n")
+	}
+	if p.gap {
+		text = strings.TrimLeft(text, " \n\r\t")
+	}
+	if text == "" {
+		return
+	}
+	p.skipNL, p.gap = false, false
+	kind := chat.Text
+	if p.state == Thinking {
+		kind = chat.Reasoning
+	}
+	p.events = append(p.events, chat.Event{Kind: kind, Text: text})
+}
+
+// first returns the marker that starts first in text; of two at one place the longer one.
+func first(text string, markers []string) (at int, marker string) {
+	for _, m := range markers {
+		i := strings.Index(text, m)
+		if i < 0 {
+			continue
+		}
+		if marker == "" || i < at || i == at && len(m) > len(marker) {
+			at, marker = i, m
+		}
+	}
+	return at, marker
+}
