@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kvcache
+
+import (
+	"fmt"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// A Config describes a pool.
+type Config struct {
+	BlockSize int     // tokens a block
+	Groups    []Group // groups of layers
+	Blocks    []int   // how many blocks each group has
+	NoReuse   bool    // give blocks no names: no prefix is ever found
+}
+
+// A Copy asks the owner of the tensors to copy a block's contents before the next step writes to Dst.
+type Copy struct {
+	Group    int
+	Src, Dst BlockID
+}
+
+// A Pool has all blocks and knows who uses them. Its methods are for one goroutine.
+type Pool struct {
+	cfg    Config
+	stores []store // per group
+	copies []Copy
+	chain  chainer
+}
+
+// New makes a pool whose blocks are all free.
+func New(cfg Config) (*Pool, error) {
+	if cfg.BlockSize < 1 {
+		return nil, fmt.Errorf("kvcache: block size %d: want at least 1", cfg.BlockSize)
+	}
+	if len(cfg.Groups) == 0 || len(cfg.Groups) != len(cfg.Blocks) {
+		return nil, fmt.Errorf("kvcache: %d groups with blocks for %d", len(cfg.Groups), len(cfg.Blocks))
+	}
+	p := &Pool{cfg: cfg, stores: make([]store, len(cfg.Groups))}
+	for g, group := range cfg.Groups {
+		switch {
+		case group.Kind != All && group.Kind != Window:
+			return nil, fmt.Errorf("kvcache: group %d: kind %d is not built yet", g, group.Kind)
+		case group.Kind == Window && group.Window < 1:
+			return nil, fmt.Errorf("kvcache: group %d: window of %d tokens", g, group.Window)
+		case cfg.Blocks[g] < 1:
+			return nil, fmt.Errorf("kvcache: group %d: %d blocks", g, cfg.Blocks[g])
+		}
+		p.stores[g] = newStore(cfg.Blocks[g])
+	}
+	return p, nil
+}
+
+// NewTable returns an empty table for a sequence of about tokens tokens. Tables share blocks only under one salt.
+func (p *Pool) NewTable(salt string, tokens int) *Table {
+	t := &Table{blocks: make([][]BlockID, len(p.stores)), let: make([]int, len(p.stores)), root: Root(salt)}
+	n := (tokens + p.cfg.BlockSize - 1) / p.cfg.BlockSize
+	for g := range t.blocks {
+		t.blocks[g] = make([]BlockID, 0, n)
+	}
+	t.hashes = make([]Hash, 0, n)
+	return t
+}
+
+// Match gives an empty table the blocks of the longest prefix of tokens that every group still has, and returns
+// that prefix's length. The last token is never part of it: its logits have to be computed.
+func (p *Pool) Match(t *Table, tokens []token.ID) int {
+	n := p.longest(t, tokens)
+	for g := range p.stores {
+		first := p.cfg.Groups[g].first(n*p.cfg.BlockSize, p.cfg.BlockSize)
+		t.let[g] = first
+		for i := range n {
+			if i < first {
+				t.blocks[g] = append(t.blocks[g], None)
+				continue
+			}
+			b := p.stores[g].names[t.hashes[i]]
+			p.stores[g].share(b)
+			t.blocks[g] = append(t.blocks[g], b)
+		}
+	}
+	t.named = n
+	t.tokens = n * p.cfg.BlockSize
+	return t.tokens
+}
+
+// longest returns how many blocks the longest reusable prefix of tokens has.
+func (p *Pool) longest(t *Table, tokens []token.ID) int {
+	n := (len(tokens) - 1) / p.cfg.BlockSize
+	if p.cfg.NoReuse || n <= 0 {
+		return 0
+	}
+	for i := range n {
+		h := t.name(&p.chain, tokens, i, p.cfg.BlockSize)
+		if !p.complete(h) {
+			n = i
+			break
+		}
+	}
+	// A window needs blocks only just before the prefix's end; one that shortens it moves the others' ends too.
+	for g, was := 0, n; g < len(p.stores); g++ {
+		if p.cfg.Groups[g].Kind != Window {
+			continue
+		}
+		if n = p.windowed(g, t, n); n < was {
+			was, g = n, -1
+		}
+	}
+	return n
+}
+
+// complete reports whether every group that remembers all tokens has the block named h.
+func (p *Pool) complete(h Hash) bool {
+	for g := range p.stores {
+		if _, ok := p.stores[g].names[h]; !ok && p.cfg.Groups[g].Kind == All {
+			return false
+		}
+	}
+	return true
+}
+
+// windowed returns the largest m up to n for which group g has all blocks that a sequence of m blocks reads next.
+func (p *Pool) windowed(g int, t *Table, n int) int {
+	m := n
+	first := p.cfg.Groups[g].first(m*p.cfg.BlockSize, p.cfg.BlockSize)
+	for i := n - 1; i >= first; i-- {
+		if _, ok := p.stores[g].names[t.hashes[i]]; !ok {
+			m = i
+			first = p.cfg.Groups[g].first(m*p.cfg.BlockSize, p.cfg.BlockSize)
+		}
+	}
+	return m
+}
+
+// Grow makes room for the sequence's tokens before position n. It gives the table new blocks, and a copy of its
+// last block if that is partly filled and shared. It does all of this or, when blocks are lacking, nothing.
+func (p *Pool) Grow(t *Table, n int) bool {
+	for g := range p.stores {
+		if p.missing(t, g, n) > p.stores[g].free {
+			return false
+		}
+	}
+	for g := range p.stores {
+		s := &p.stores[g]
+		if p.sharedTail(t, g) {
+			tail := t.tokens / p.cfg.BlockSize
+			src := t.blocks[g][tail]
+			dst := s.take()
+			s.drop(src)
+			t.blocks[g][tail] = dst
+			p.copies = append(p.copies, Copy{Group: g, Src: src, Dst: dst})
+		}
+		for len(t.blocks[g]) < p.blocks(n) {
+			t.blocks[g] = append(t.blocks[g], s.take())
+		}
+	}
+	return true
+}
+
+func (p *Pool) blocks(tokens int) int { return (tokens + p.cfg.BlockSize - 1) / p.cfg.BlockSize }
+
+// missing returns how many blocks Grow(t, n) takes from group g.
+func (p *Pool) missing(t *Table, g, n int) int {
+	m := max(0, p.blocks(n)-len(t.blocks[g]))
+	if p.sharedTail(t, g) {
+		m++
+	}
+	return m
+}
+
+// sharedTail reports whether the block of t's next token already holds tokens and is listed by other tables too.
+func (p *Pool) sharedTail(t *Table, g int) bool {
+	tail := t.tokens / p.cfg.BlockSize
+	return t.tokens%p.cfg.BlockSize != 0 && p.stores[g].blocks[t.blocks[g][tail]].refs > 1
+}
+
+// Commit says that all of tokens, the sequence from its start, are now computed: it names blocks that became full
+// and lets go of those that no window reaches any more.
+func (p *Pool) Commit(t *Table, tokens []token.ID) {
+	t.tokens = len(tokens)
+	full := len(tokens) / p.cfg.BlockSize
+	for ; t.named < full && !p.cfg.NoReuse; t.named++ {
+		h := t.name(&p.chain, tokens, t.named, p.cfg.BlockSize)
+		for g := range p.stores {
+			if t.named >= t.let[g] {
+				p.stores[g].name(t.blocks[g][t.named], h)
+			}
+		}
+	}
+	for g := range p.stores {
+		first := p.cfg.Groups[g].first(len(tokens), p.cfg.BlockSize)
+		for ; t.let[g] < min(first, len(t.blocks[g])); t.let[g]++ {
+			p.stores[g].drop(t.blocks[g][t.let[g]])
+			t.blocks[g][t.let[g]] = None
+		}
+	}
+}
+
+// Fork returns a table for a sequence that continues t's tokens on its own. Both list the same blocks.
+func (p *Pool) Fork(t *Table, tokens int) *Table {
+	f := p.NewTable("", tokens)
+	f.root, f.tokens, f.named = t.root, t.tokens, t.named
+	// A name may cover tokens that t has but not computed; the fork's differ there.
+	f.hashes = append(f.hashes, t.hashes[:min(len(t.hashes), t.tokens/p.cfg.BlockSize)]...)
+	for g := range t.blocks {
+		f.let[g] = t.let[g]
+		f.blocks[g] = append(f.blocks[g], t.blocks[g][:p.blocks(t.tokens)]...)
+		for _, b := range f.blocks[g][f.let[g]:] {
+			p.stores[g].share(b)
+		}
+	}
+	return f
+}
+
+// Release empties the table. The sequence's last blocks are the first to be reused, since a prefix without its
+// start is worth nothing.
+func (p *Pool) Release(t *Table) {
+	for g := range t.blocks {
+		for i := len(t.blocks[g]) - 1; i >= t.let[g]; i-- {
+			p.stores[g].drop(t.blocks[g][i])
+		}
+		t.blocks[g] = t.blocks[g][:0]
+		t.let[g] = 0
+	}
+	t.tokens, t.named = 0, 0
+}
+
+// TakeCopies hands over the copies that came up since the last call. They are to be made in order. The slice is
+// valid until the next Grow.
+func (p *Pool) TakeCopies() []Copy {
+	c := p.copies
+	p.copies = p.copies[:0]
+	return c
+}
+
+// Groups returns the pool's groups.
+func (p *Pool) Groups() []Group { return p.cfg.Groups }
+
+// BlockSize returns how many tokens a block holds.
+func (p *Pool) BlockSize() int { return p.cfg.BlockSize }
+
+// Free returns how many blocks of group g no table lists.
+func (p *Pool) Free(g int) int { return p.stores[g].free }
+
+// Total returns how many blocks group g has.
+func (p *Pool) Total(g int) int { return len(p.stores[g].blocks) - 1 }
+
+// Evictions returns how many names were dropped because their block was needed.
+func (p *Pool) Evictions() uint64 {
+	n := uint64(0)
+	for g := range p.stores {
+		n += p.stores[g].evicts
+	}
+	return n
+}
+
+// Held returns how many blocks of group g the table lists.
+func (p *Pool) Held(t *Table, g int) int { return t.held(g) }
+
+// Check verifies what is always true of the pool; tables are all that list blocks. It reads everything.
+func (p *Pool) Check(tables ...*Table) error {
+	for g := range p.stores {
+		refs := make([]int32, p.Total(g))
+		for _, t := range tables {
+			for i, b := range t.blocks[g] {
+				if (b == None) != (i < t.let[g]) {
+					return fmt.Errorf("kvcache: group %d: entry %d of a table is %d, %d are let go", g, i, b, t.let[g])
+				}
+				if b != None {
+					refs[b]++
+				}
+			}
+			if len(t.blocks[g]) < p.blocks(t.tokens) {
+				return fmt.Errorf("kvcache: group %d: %d blocks for %d tokens", g, len(t.blocks[g]), t.tokens)
+			}
+		}
+		if err := p.stores[g].check(refs); err != nil {
+			return fmt.Errorf("kvcache: group %d: %w", g, err)
+		}
+	}
+	return nil
+}

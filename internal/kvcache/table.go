@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kvcache
+
+import "github.com/sampo-ai/sampo/internal/token"
+
+// A Table lists the blocks of one sequence. Pool.NewTable makes one; only its pool changes it.
+type Table struct {
+	blocks [][]BlockID // [group][position/BlockSize]
+	let    []int       // per group: entries before this index are None
+	hashes []Hash      // of the sequence's full blocks, as far as they were needed
+	root   Hash
+	tokens int // positions before this are computed and lie in the blocks
+	named  int // blocks before this index went through naming
+}
+
+// Blocks returns the table of each group. The caller must not change it and must not keep it past the next
+// operation on the pool.
+func (t *Table) Blocks() [][]BlockID { return t.blocks }
+
+// Tokens returns how many tokens the blocks hold.
+func (t *Table) Tokens() int { return t.tokens }
+
+// name returns the hash of the sequence's block i; tokens has at least that block.
+func (t *Table) name(c *chainer, tokens []token.ID, i, blockSize int) Hash {
+	for n := len(t.hashes); n <= i; n++ {
+		parent := t.root
+		if n > 0 {
+			parent = t.hashes[n-1]
+		}
+		t.hashes = append(t.hashes, c.next(parent, tokens[n*blockSize:(n+1)*blockSize]))
+	}
+	return t.hashes[i]
+}
+
+// held returns how many blocks the table lists in group g.
+func (t *Table) held(g int) int { return len(t.blocks[g]) - t.let[g] }
