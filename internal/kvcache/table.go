@@ -4,7 +4,8 @@ package kvcache
 
 import "github.com/sampo-ai/sampo/internal/token"
 
-// A Table lists the blocks of one sequence. Pool.NewTable makes one; only its pool changes it.
+// A Table lists the blocks of one sequence. Pool.NewTable makes one; only its pool changes it. The sequence may get
+// longer, but the tokens that its table has seen never change, not even after Release.
 type Table struct {
 	blocks [][]BlockID // [group][position/BlockSize]
 	let    []int       // per group: entries before this index are None
