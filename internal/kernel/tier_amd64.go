@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// detectTier checks exactly the features that the kernels of each tier use. The flags of x/sys/cpu are set only if the
+// operating system saves the registers too.
+func detectTier() tier {
+	x := &cpu.X86
+	if !x.HasAVX2 || !x.HasFMA || !x.HasF16C {
+		return generic
+	}
+	if !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512DQ || !x.HasAVX512VL || !x.HasAVX512VNNI {
+		return avx2
+	}
+	return avx512
+}
