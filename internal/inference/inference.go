@@ -154,7 +154,8 @@ type Stream interface {
 	// Next waits for the next event. After the last choice ended it returns io.EOF; after an abort the context's
 	// error; after a failure an error that wraps ErrEngine or ErrClosed.
 	Next() (Event, error)
-	// Stop ends a choice that met a stop string. Events of that choice that were already made are dropped.
+	// Stop ends a choice that met a stop string. Events of that choice that were made but not read are dropped, and
+	// the choice ends with an event that has no token and FinishEOS. If its end was read before, Stop does nothing.
 	Stop(choice int)
 	// Close aborts what still runs. It may be called more than once.
 	Close()
