@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package weights
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Open maps the file at path, wherever it lies and wherever links lead: the caller chose it.
+func Open(path string) (*Mapping, error) {
+	// Opening a named pipe would wait for its writer, so look first.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Map(f)
+}
+
+// MapIn maps the file name in the folder dir, within the limits of OpenIn.
+func MapIn(dir, name string) (*Mapping, error) {
+	f, err := OpenIn(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Map(f)
+}
+
+// ReadIn reads the file name in the folder dir, within the limits of OpenIn. It fails for a file of more than limit
+// bytes.
+func ReadIn(dir, name string, limit int64) ([]byte, error) {
+	f, err := OpenIn(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: fmt.Errorf("file exceeds %d bytes", limit)}
+	}
+	return data, nil
+}
