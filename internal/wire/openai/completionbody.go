@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package openai
+
+import (
+	"encoding/json"
+
+	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+type completionBody struct {
+	ID          string             `json:"id"`
+	Object      string             `json:"object"`
+	Created     int64              `json:"created"`
+	Model       string             `json:"model"`
+	Choices     []completionChoice `json:"choices"`
+	Usage       json.RawMessage    `json:"usage,omitempty"`
+	Fingerprint string             `json:"system_fingerprint"`
+	Sampo       *timingsBody       `json:"sampo,omitempty"`
+}
+
+type completionChoice struct {
+	Index          int                 `json:"index"`
+	Text           string              `json:"text"`
+	Logprobs       *completionLogprobs `json:"logprobs"`
+	FinishReason   *chat.Reason        `json:"finish_reason"`
+	StopReason     json.RawMessage     `json:"stop_reason"`
+	PromptLogprobs []json.RawMessage   `json:"prompt_logprobs,omitempty"`
+	PromptTokenIDs *[]token.ID         `json:"prompt_token_ids,omitempty"`
+	PromptText     *string             `json:"prompt_text,omitempty"`
+	TokenIDs       *[]token.ID         `json:"token_ids,omitempty"`
+}
+
+// Body returns the answer to a request that does not stream.
+func (r *CompletionRequest) Body(h Head, a *chat.Answer) []byte {
+	body := r.base(h)
+	body.Usage, body.Sampo = encode(newUsage(a.Usage)), newTimings(a.Timings)
+	for i, c := range a.Choices {
+		prompt := &a.Prompts[i/r.Completion.Choices]
+		out := completionChoice{Index: i, FinishReason: &c.Finish.Reason, StopReason: stopReason(c.Finish)}
+		r.tellPrompt(&out, prompt)
+		out.Text += c.Text
+		tokens := c.Tokens
+		if r.Completion.Echo {
+			tokens = append(append([]chat.Token(nil), prompt.Logprobs...), tokens...)
+		}
+		if top := r.Completion.Logprobs; top != nil {
+			out.Logprobs, _ = r.completionLogprobs(tokens, *top, 0)
+		}
+		if r.ReturnTokenIDs {
+			out.TokenIDs = tokenIDs(c.Tokens)
+		}
+		body.Choices = append(body.Choices, out)
+	}
+	return encode(body)
+}
+
+func (r *CompletionRequest) base(h Head) completionBody {
+	return completionBody{ID: h.ID, Object: "text_completion", Created: h.Created.Unix(), Model: h.Model, Fingerprint: h.Fingerprint}
+}
+
+// tellPrompt puts into a choice what it says about its prompt: the echo, ids, logprobs.
+func (r *CompletionRequest) tellPrompt(c *completionChoice, p *chat.PromptInfo) {
+	if r.ReturnTokenIDs {
+		c.PromptTokenIDs = promptIDs(p.Tokens)
+	} else {
+		c.Text = p.Echo
+	}
+	if n := r.Completion.PromptLogprobs; n != nil {
+		c.PromptLogprobs = promptLogprobs(p.Logprobs, *n)
+	}
+	if r.PromptText {
+		c.PromptText = &p.Text
+	}
+}
+
+// A CompletionStream writes the deltas of an answer as events. Each of the byte slices that its methods return is
+// one event, to be sent in one piece.
+type CompletionStream struct {
+	req     *CompletionRequest
+	head    Head
+	prompts map[int]*chat.PromptInfo
+	begun   map[int]bool // choices
+	offset  map[int]int  // per choice: code points of the tokens so far
+	last    chat.Delta
+}
+
+// Stream returns a writer of the events that answer r.
+func (r *CompletionRequest) Stream(h Head) *CompletionStream {
+	return &CompletionStream{req: r, head: h, prompts: map[int]*chat.PromptInfo{}, begun: map[int]bool{}, offset: map[int]int{}}
+}
+
+// Delta returns the events for d.
+func (s *CompletionStream) Delta(d chat.Delta) [][]byte {
+	s.last = d
+	if d.Prompt != nil {
+		s.prompts[d.Prompt.Index] = d.Prompt
+	}
+	c := completionChoice{Index: d.Choice, StopReason: null}
+	tokens := d.Tokens
+	if prompt := s.prompts[d.Choice/s.req.Completion.Choices]; !s.begun[d.Choice] && prompt != nil {
+		s.begun[d.Choice] = true
+		s.req.tellPrompt(&c, prompt)
+		if s.req.Completion.Echo {
+			tokens = append(append([]chat.Token(nil), prompt.Logprobs...), tokens...)
+		}
+	}
+	for _, e := range d.Events {
+		c.Text += e.Text
+	}
+	if top := s.req.Completion.Logprobs; top != nil && len(tokens) > 0 {
+		c.Logprobs, s.offset[d.Choice] = s.req.completionLogprobs(tokens, *top, s.offset[d.Choice])
+	}
+	if s.req.ReturnTokenIDs {
+		c.TokenIDs = tokenIDs(d.Tokens)
+	}
+	body := s.req.base(s.head)
+	if d.Finish != nil {
+		c.FinishReason, c.StopReason = &d.Finish.Reason, stopReason(*d.Finish)
+		body.Sampo = newTimings(d.Timings)
+	}
+	body.Choices = []completionChoice{c}
+	switch {
+	case s.req.ContinuousUsage:
+		body.Usage = encode(newUsage(d.Usage))
+	case s.req.IncludeUsage:
+		body.Usage = null
+	}
+	return [][]byte{event(body)}
+}
+
+// End returns the events that end the stream, after every choice has finished.
+func (s *CompletionStream) End() [][]byte {
+	var events [][]byte
+	if s.req.IncludeUsage {
+		body := s.req.base(s.head)
+		body.Choices = []completionChoice{}
+		body.Usage, body.Sampo = encode(newUsage(s.last.Total)), newTimings(s.last.Timings)
+		events = append(events, event(body))
+	}
+	return append(events, []byte(Done))
+}
