@@ -86,7 +86,8 @@ func (c *cursor) bool() bool {
 
 // bytes gives the bytes of a string of at most limit bytes. They are in the mapping.
 func (c *cursor) bytes(limit uint64) []byte {
-	at, n := c.pos, c.uint64()
+	at := c.pos
+	n := c.uint64()
 	if n > limit {
 		c.fail(at, "string of %d bytes, want at most %d", n, limit)
 		return nil
@@ -99,7 +100,8 @@ func (c *cursor) string(limit uint64) string { return string(c.bytes(limit)) }
 
 // count reads how many things follow that take at least size bytes each, and checks that they can.
 func (c *cursor) count(limit, size uint64) int {
-	at, n := c.pos, c.uint64()
+	at := c.pos
+	n := c.uint64()
 	switch {
 	case c.err != nil:
 		return 0
@@ -149,7 +151,8 @@ func (c *cursor) value(t valueType, depth int) any {
 
 // array reads the type, the count and the elements of an array.
 func (c *cursor) array(depth int) any {
-	at, t := c.pos, valueType(c.uint32())
+	at := c.pos
+	t := valueType(c.uint32())
 	if int(t) >= len(minBytes) {
 		c.fail(at, "unknown element type %d", t)
 		return nil

@@ -76,7 +76,8 @@ func (c *cursor) metadata(pairs int) *Metadata {
 	m := NewMetadata()
 	for i := range pairs {
 		c.what = fmt.Sprintf("key %d of %d", i+1, pairs)
-		at, key := c.pos, c.string(maxKeyBytes)
+		at := c.pos
+		key := c.string(maxKeyBytes)
 		if c.err != nil {
 			return m
 		}
@@ -130,20 +131,23 @@ func (c *cursor) info() tensorInfo {
 	if c.err == nil {
 		c.what = fmt.Sprintf("tensor %q", info.Name)
 	}
-	at, n := c.pos, c.uint32()
+	at := c.pos
+	n := c.uint32()
 	if n > maxDims {
 		c.fail(at, "%d dimensions, want at most %d", n, maxDims)
 		return info
 	}
 	for range n {
-		at, d := c.pos, c.uint64()
+		at := c.pos
+		d := c.uint64()
 		if d > math.MaxInt {
 			c.fail(at, "dimension %d overflows", d)
 		}
 		info.Shape = append(info.Shape, int(d))
 	}
 	slices.Reverse(info.Shape) // in the file the fastest comes first
-	at, info.Type = c.pos, quant.Type(c.uint32())
+	at = c.pos
+	info.Type = quant.Type(c.uint32())
 	if c.err == nil && !info.Type.InGGUF() {
 		c.fail(at, "unknown tensor type number %d", uint32(info.Type))
 	}
@@ -151,7 +155,8 @@ func (c *cursor) info() tensorInfo {
 	if c.err == nil && reason != "" {
 		c.fail(info.at, "%s: %v of shape %v", reason, info.Type, info.Shape)
 	}
-	at, offset := c.pos, c.uint64()
+	at = c.pos
+	offset := c.uint64()
 	if offset > math.MaxInt64-uint64(size) {
 		c.fail(at, "offset %d overflows", offset)
 	}
