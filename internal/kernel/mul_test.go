@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// withTier runs f as a subtest with each tier that this machine has.
+func withTier(t *testing.T, f func(t *testing.T)) {
+	was := active
+	defer func() { active = was }()
+	for tier := generic; tier <= detected; tier++ {
+		active = tier
+		t.Run(tier.String(), f)
+	}
+}
+
+// randomPanel makes a panel of random codes and sensible scales. Extreme takes the largest codes throughout.
+func randomPanel(r *rand.Rand, f Format, blocks int, extreme bool) []byte {
+	panel := make([]byte, f.PanelBytes(blocks))
+	codes := blocks * f.CodeBytes()
+	for i := range panel {
+		panel[i] = byte(r.Uint32())
+		if extreme {
+			panel[i] = 0xFF
+		}
+	}
+	for group := range blocks / f.GroupBlocks() {
+		s := panel[codes+group*f.ScaleBytes():]
+		halfs := map[Format]int{Q41: 32, Q51: 32, Q4K: 32, Q5K: 32}[f]
+		for i := range max(halfs, PanelRows) {
+			half := uint16(r.Uint32())&0x8FFF | 0x2000 // about 2^-7 to 2^-4
+			if r.IntN(16) == 0 {
+				half &= 0x83FF // a subnormal
+			}
+			binary.LittleEndian.PutUint16(s[2*i:], half)
+		}
+	}
+	return panel
+}
+
+// randomTile makes the records of tile rows, with values of very different sizes, and returns the rows too.
+func randomTile(r *rand.Rand, tile, blocks int, extreme bool) []byte {
+	act := make([]byte, tile*blocks*RecordBytes)
+	x := make([]float32, blocks*BlockCols)
+	for row := range tile {
+		for i := range x {
+			x[i] = float32(r.NormFloat64() * math.Exp2(float64(r.IntN(20)-10)))
+			if extreme {
+				x[i] = 1
+			}
+		}
+		quantizeTwin(&act[row*RecordBytes], uintptr(tile*RecordBytes), &x[0], blocks)
+	}
+	return act
+}
+
+func TestMulGivesTheBitsOfTheTwin(t *testing.T) {
+	withTier(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for f := range formats {
+			for round := range 40 {
+				tile := 1 + r.IntN(TileRows)
+				first := r.IntN(tile)
+				rows := 1 + r.IntN(tile-first)
+				blocks := (1 + r.IntN(5)) * f.GroupBlocks()
+				extreme := round%4 == 3
+				panel, act := randomPanel(r, f, blocks, extreme), randomTile(r, tile, blocks, extreme)
+				ldd := PanelRows + r.IntN(5)
+				got := make([]float32, rows*ldd+PanelRows)
+				Mul(f, got, ldd, panel, act, tile, first, rows, blocks)
+				for row := range rows {
+					var want [PanelRows]float32
+					mulTwin(f, want[:], &panel[0], &panel[blocks*f.CodeBytes()], &act[(first+row)*RecordBytes], tile*RecordBytes, blocks)
+					for o := range want {
+						if g, w := got[row*ldd+o], want[o]; math.Float32bits(g) != math.Float32bits(w) {
+							t.Fatalf("%v, %d blocks, rows %d..%d of %d, row %d, output %d: got %v, want %v", f, blocks, first, first+rows, tile, row, o, g, w)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestMulIsExactAtTheLimitsOfItsIntegers(t *testing.T) {
+	withTier(t, func(t *testing.T) {
+		for _, weight := range []int32{-128, -127, 0, 127} {
+			for _, value := range []float32{-1, 1} {
+				panel := make([]byte, Q80.PanelBytes(1))
+				for i := range Q80.CodeBytes() {
+					panel[i] = byte(weight + 128)
+				}
+				for o := range PanelRows {
+					binary.LittleEndian.PutUint16(panel[Q80.CodeBytes()+2*o:], 0x3C00) // 1
+				}
+				x := make([]float32, BlockCols)
+				for i := range x {
+					x[i] = value
+				}
+				act := make([]byte, RecordBytes)
+				Quantize(act, RecordBytes, x)
+				var got [PanelRows]float32
+				Mul(Q80, got[:], PanelRows, panel, act, 1, 0, 1, 1)
+				scale := floatAt(act[recordScale:])
+				want := float32(weight*127*int32(value)*BlockCols) * scale
+				for o := range got {
+					if got[o] != want {
+						t.Fatalf("weight %d, activation %v, output %d: got %v, want %v", weight, value, o, got[o], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestQuantizeGivesTheBitsOfTheTwin(t *testing.T) {
+	withTier(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for range 200 {
+			blocks := 1 + r.IntN(9)
+			stride := RecordBytes * (1 + r.IntN(3))
+			x := make([]float32, blocks*BlockCols)
+			for i := range x {
+				switch r.IntN(8) {
+				case 0:
+					x[i] = 0
+				case 1: // a tie, if the largest is 127
+					x[i] = float32(r.IntN(254)-127) + 0.5
+				default:
+					x[i] = float32(r.NormFloat64() * math.Exp2(float64(r.IntN(8))))
+				}
+			}
+			for b := range blocks {
+				switch block := x[b*BlockCols:][:BlockCols]; r.IntN(8) {
+				case 0:
+					clear(block)
+				case 1:
+					block[r.IntN(BlockCols)] = 127
+				case 2:
+					for i := range block {
+						block[i] *= 0x1p-105
+					}
+				case 3:
+					block[r.IntN(BlockCols)] = -math.MaxFloat32
+				}
+			}
+			got, want := make([]byte, blocks*stride), make([]byte, blocks*stride)
+			Quantize(got, stride, x)
+			quantizeTwin(&want[0], uintptr(stride), &x[0], blocks)
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("byte %d of record %d: got %d, want %d; input %v", i%stride, i/stride, got[i], want[i], x[i/stride*BlockCols:][:BlockCols])
+				}
+			}
+		}
+	})
+}
+
+func TestFMARoundsOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	float := func() float32 {
+		bits := r.Uint32()
+		if r.IntN(2) == 0 { // few bits set: ties are likely
+			bits &= r.Uint32() & r.Uint32()
+		}
+		return math.Float32frombits(bits&0x807FFFFF | (96+r.Uint32N(64))<<23)
+	}
+	for range 300000 {
+		a, b, c := float(), float(), float()
+		exact := new(big.Float).SetPrec(400).SetFloat64(float64(a) * float64(b))
+		exact.Add(exact, new(big.Float).SetFloat64(float64(c)))
+		want, _ := exact.Float32()
+		if got := fma(a, b, c); got != want {
+			t.Fatalf("fma(%x, %x, %x): got %x, want %x", a, b, c, got, want)
+		}
+	}
+}
+
+func TestHalfValue(t *testing.T) {
+	for h, want := range map[uint16]float32{0: 0, 1: 0x1p-24, 0x3C00: 1, 0xC000: -2, 0x7BFF: 65504, 0x0400: 0x1p-14, 0x83FF: -1023 * 0x1p-24} {
+		if got := halfValue(h); got != want {
+			t.Errorf("halfValue(%#x): got %v, want %v", h, got, want)
+		}
+	}
+}

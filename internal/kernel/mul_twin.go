@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+)
+
+// mulTwin is the definition of the panel products, for one row of activations.
+//
+// Shapes: dst [16]; the rest as for mulFunc.
+func mulTwin(f Format, dst []float32, codes, scales, act *byte, stride, blocks int) {
+	group, codeBytes := f.GroupBlocks(), f.CodeBytes()
+	w := unsafe.Slice(codes, blocks*codeBytes)
+	s := unsafe.Slice(scales, blocks/group*f.ScaleBytes())
+	a := unsafe.Slice(act, (blocks-1)*stride+RecordBytes)
+	var sums [PanelRows]float32
+	for b := range blocks {
+		record := (*[RecordBytes]byte)(a[b*stride:])
+		blockScales := scalesOf(f, s[b/group*f.ScaleBytes():], b%group)
+		for o := range PanelRows {
+			lo, hi := dotBlock(f, w[b*codeBytes:][:codeBytes], o, record)
+			sums[o] = blockScales.add(sums[o], o, lo, hi, record)
+		}
+	}
+	copy(dst, sums[:])
+}
+
+// dotBlock gives the exact sums of (code-zero)*activation over the first and the last 16 inputs of a block for row o
+// of the panel.
+func dotBlock(f Format, codes []byte, o int, record *[RecordBytes]byte) (lo, hi int32) {
+	zero := layouts[f].zero
+	for i := range BlockCols / 2 {
+		lo += (int32(codeAt(f, codes, o, i)) - zero) * int32(int8(record[i]))
+		hi += (int32(codeAt(f, codes, o, i+16)) - zero) * int32(int8(record[i+16]))
+	}
+	return lo, hi
+}
+
+// codeAt gives the code of row o and input i of a block. DESIGN.md draws the layout.
+func codeAt(f Format, codes []byte, o, i int) byte {
+	column, k := o*4+i%4, i/4 // column: byte in the 64-byte line; k: group of 4 inputs, 0 to 7
+	if layouts[f].bits == 8 {
+		return codes[k*64+column]
+	}
+	code := codes[k%4*64+column] >> (k / 4 * 4) & 15
+	switch layouts[f].bits {
+	case 5:
+		code |= codes[256+column] >> k & 1 << 4
+	case 6:
+		code |= codes[256+k/4*64+column] >> (k % 4 * 2) & 3 << 4
+	}
+	return code
+}
+
+// blockScales are what turns the integers of one block into floats, by panel row.
+type blockScales struct {
+	lo, hi [PanelRows]float32 // scales of the two halves; hi only in Q6_K
+	min    [PanelRows]float32
+	halves bool // the halves have scales of their own
+	minima bool
+}
+
+// scalesOf decodes the scales of block b of a group.
+func scalesOf(f Format, group []byte, b int) *blockScales {
+	var s blockScales
+	for o := range PanelRows {
+		d := halfAt(group, o)
+		switch f {
+		case Q41, Q51:
+			s.lo[o], s.min[o], s.minima = d, halfAt(group, PanelRows+o), true
+		case Q4K, Q5K:
+			fine := group[64+b*32:]
+			s.lo[o], s.minima = d*float32(fine[o]), true
+			s.min[o] = -(halfAt(group, PanelRows+o) * float32(fine[16+o]))
+		case Q6K:
+			fine := group[32+b*32:]
+			s.lo[o], s.hi[o], s.halves = d*float32(int8(fine[o])), d*float32(int8(fine[16+o])), true
+		default:
+			s.lo[o] = d
+		}
+	}
+	return &s
+}
+
+// add adds a block's integers to the sum of row o.
+func (s *blockScales) add(sum float32, o int, lo, hi int32, record *[RecordBytes]byte) float32 {
+	scale := floatAt(record[recordScale:])
+	if s.halves {
+		sum = fma(float32(lo), s.lo[o]*scale, sum)
+		return fma(float32(hi), s.hi[o]*scale, sum)
+	}
+	sum = fma(float32(lo+hi), s.lo[o]*scale, sum)
+	if s.minima {
+		sum = fma(s.min[o], floatAt(record[recordSum:]), sum)
+	}
+	return sum
+}
+
+func floatAt(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
+
+// halfAt gives the i-th half float of b as a float32, exactly.
+func halfAt(b []byte, i int) float32 { return halfValue(binary.LittleEndian.Uint16(b[2*i:])) }
+
+// halfValue gives the value of an IEEE half float.
+func halfValue(h uint16) float32 {
+	sign, exponent, mantissa := uint32(h>>15)<<31, uint32(h>>10&31), uint32(h&1023)
+	switch exponent {
+	case 0: // zero and subnormals: mantissa * 2^-24
+		return math.Float32frombits(sign | math.Float32bits(float32(mantissa)*0x1p-24))
+	case 31: // infinities and NaN
+		return math.Float32frombits(sign | 0x7F800000 | mantissa<<13)
+	}
+	return math.Float32frombits(sign | (exponent+112)<<23 | mantissa<<13)
+}
+
+// fma is a*b + c rounded once to float32, on every machine.
+//
+// The product is exact in float64. The sum is rounded to odd there: if it is inexact its last bit is set to 1, so that
+// the second rounding, to the 29 bits shorter float32, can't take it for a tie (Boldo and Melquiond 2008, "Emulation of
+// FMA and correctly rounded sums").
+func fma(a, b, c float32) float32 {
+	product, addend := float64(a)*float64(b), float64(c)
+	sum := product + addend
+	back := sum - product
+	rest := (product - (sum - back)) + (addend - back) // sum + rest is the exact result
+	bits := math.Float64bits(sum)
+	if rest != 0 && bits&1 == 0 && bits>>52&0x7FF != 0x7FF {
+		if (rest > 0) == (sum > 0) {
+			bits++
+		} else {
+			bits--
+		}
+	}
+	return float32(math.Float64frombits(bits))
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+// A Format is a layout of packed weights. It is named after the stored type that it comes from and holds the same
+// integers and scales.
+type Format int
+
+const (
+	Q40 Format = iota
+	Q41
+	Q50
+	Q51
+	Q80
+	Q4K
+	Q5K
+	Q6K
+	formats
+)
+
+var formatNames = [formats]string{"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"}
+
+func (f Format) String() string { return formatNames[f] }
+
+const (
+	// PanelRows is the number of weight rows of a panel: one for each 32-bit lane of a 512-bit register.
+	PanelRows = 16
+	// BlockCols is the number of inputs of a block: those that share one activation scale.
+	BlockCols = 32
+	// RecordBytes is the size of one block of one activation row, a cache line.
+	RecordBytes = 64
+	// TileRows is the most activation rows that a kernel takes at once.
+	TileRows = 8
+
+	superBlocks = 8 // blocks of a super-block of the K formats
+)
+
+// A layout says how the panel of a format is built. See DESIGN.md for the drawing.
+type layout struct {
+	bits  int   // of a code: 4, 5, 6 or 8
+	zero  int32 // what the codes are shifted by; taken off through the activations' sums
+	group int   // blocks that share a group of scales: 1, or 8 in the K formats
+	scale int   // bytes of the scales of a group
+}
+
+var layouts = [formats]layout{
+	Q40: {bits: 4, zero: 8, group: 1, scale: 32},
+	Q41: {bits: 4, zero: 0, group: 1, scale: 64},
+	Q50: {bits: 5, zero: 16, group: 1, scale: 32},
+	Q51: {bits: 5, zero: 0, group: 1, scale: 64},
+	Q80: {bits: 8, zero: 128, group: 1, scale: 32},
+	Q4K: {bits: 4, zero: 0, group: superBlocks, scale: 64 + superBlocks*32},
+	Q5K: {bits: 5, zero: 0, group: superBlocks, scale: 64 + superBlocks*32},
+	Q6K: {bits: 6, zero: 32, group: superBlocks, scale: 32 + superBlocks*32},
+}
+
+// CodeBytes is the size of the codes of one block of a panel.
+func (f Format) CodeBytes() int { return PanelRows * BlockCols * layouts[f].bits / 8 }
+
+// GroupBlocks is the number of blocks that share a group of scales.
+func (f Format) GroupBlocks() int { return layouts[f].group }
+
+// ScaleBytes is the size of the scales of one group of a panel.
+func (f Format) ScaleBytes() int { return layouts[f].scale }
+
+// PanelBytes is the size of a panel of the given number of blocks: its codes, then its scales, filled up to whole cache
+// lines.
+func (f Format) PanelBytes(blocks int) int {
+	return (blocks*f.CodeBytes() + blocks/f.GroupBlocks()*f.ScaleBytes() + 63) &^ 63
+}
+
+// Where the parts of an activation record are. The codes come first; the rest are float32 and int32 words.
+const (
+	recordScale = 32 // scale
+	recordSum   = 36 // scale times the sum of the codes
+	recordZero8 = 40 // minus 8 times the sum of the codes, for Q4_0
+	recordZero4 = 44 // minus 16 times, for Q5_0
+	recordZero7 = 48 // minus 128 times, for Q8_0
+	recordZeroA = 52 // minus 32 times the sum of the first 16 codes, for Q6_K
+	recordZeroB = 56 // minus 32 times the sum of the last 16
+)

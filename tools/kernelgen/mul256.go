@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "fmt"
+
+const header256 = `// Products of panels of 16 weight rows with 1, 2 or 4 rows of activations, for AVX2 with FMA and F16C.
+//
+// Identity: VPMADDUBSW multiplies unsigned codes with signed activations and adds pairs to 16 bits, VPMADDWD with ones
+// adds pairs of those to 32 bits. A lane is a weight row, so there are no horizontal sums. Codes carry a zero point z:
+// -z times the sum of the activations, from the activation record, is added. Q8_0 instead moves the sign of the weight
+// to the activation: |w| * (sign(w)*a), exact also for w = -128.
+// Headroom in 16 bits, for pairs added up over several groups before they are widened: 4-bit codes 8 groups,
+// 8*2*15*127 = 30480; 5-bit 4 groups, 31496; 6-bit 2 groups, 32004; 8-bit 1 group, 32512; all below 32768.
+// Float order: as in the avx512 kernels, operation for operation, so the bits are the same.
+// Tails: none; see there.
+// Bound: one row by memory, 4 rows by the vector ports: for each row and group one multiply, one load and 1 to 2 adds
+// for each half of the panel.
+//
+// One and two rows do both halves of a panel (8 weight rows to a register) at once. Four rows do the upper half in a
+// second pass. Registers: Y0-Y3 float sums, Y4-Y7 sums of 16 bits, Y8-Y11 of 32 bits, Y12-Y15 temporary.
+
+#include "textflag.h"
+
+`
+
+// rows256 are the numbers of activation rows that have a kernel.
+var rows256 = []int{1, 2, 4}
+
+// A lane is one accumulator: eight weight rows with one activation row.
+type lane struct{ row, half int }
+
+// A mul256 prints the kernel for one format and number of rows.
+type mul256 struct {
+	*printer
+	format
+	rows  int
+	lanes []lane
+}
+
+func avx2() string {
+	var p printer
+	p.WriteString(generated + header256)
+	p.constant("nibbles", 0x0F0F0F0F0F0F0F0F)
+	p.constant("fifth", 0x1010101010101010)
+	p.constant("upper", 0x3030303030303030)
+	p.constant("signs", 0x8080808080808080)
+	p.constant("ones", 0x0001000100010001)
+	for _, f := range formats {
+		for _, rows := range rows256 {
+			mul256{&p, f, rows, lanes256(rows)}.print()
+		}
+	}
+	return p.String()
+}
+
+// lanes256 gives the accumulators of one pass over the panel.
+func lanes256(rows int) []lane {
+	if rows == 4 {
+		return []lane{{0, 0}, {1, 0}, {2, 0}, {3, 0}}
+	}
+	var lanes []lane
+	for half := range 2 {
+		for row := range rows {
+			lanes = append(lanes, lane{row, half})
+		}
+	}
+	return lanes
+}
+
+func (k mul256) print() {
+	k.function(fmt.Sprintf("mul%sAVX2X%d", k.name, k.rows))
+	if k.rows == 4 {
+		k.op("XORQ R11, R11")
+		k.label("pass")
+		k.op("LEAQ 0(SI)(R11*4), SI")
+	}
+	for i := range k.lanes {
+		k.op("VXORPS Y%d, Y%d, Y%d", i, i, i)
+	}
+	if k.super() {
+		k.label("super")
+		k.superScales()
+		k.op("MOVQ $8, AX")
+	} else if k.rows == 4 {
+		k.op("LEAQ 0(BX)(R11*2), BX")
+	}
+	k.label("block")
+	k.block()
+	k.op("ADDQ $%d, SI", k.codeBytes())
+	k.op("ADDQ R9, DX")
+	if k.super() {
+		k.op("DECQ AX")
+		k.op("JNZ block")
+		k.op("SUBQ $8, CX")
+		k.op("JNZ super")
+	} else {
+		k.op("DECQ CX")
+		k.op("JNZ block")
+	}
+	k.store()
+	k.end()
+}
+
+// block adds one block to the float sums.
+func (k mul256) block() {
+	if k.rows == 1 {
+		for at := 0; at < k.codeBytes(); at += 64 {
+			k.op("PREFETCHT0 %d(SI)", prefetchBytes+at)
+		}
+	}
+	if k.scales == halves {
+		for half := range 2 {
+			k.sum(4*half, 4*half+4)
+			k.correct(k.zero + 4*half)
+			k.add(half)
+		}
+		k.op("ADDQ $32, R10")
+		return
+	}
+	k.sum(0, 8)
+	if k.zero != 0 && k.bits != 8 {
+		k.correct(k.zero)
+	}
+	k.add(0)
+	switch k.scales {
+	case single:
+		k.op("ADDQ $32, BX")
+	case withMin:
+		k.op("ADDQ $64, BX")
+	case superMin:
+		k.op("ADDQ $32, R10")
+	}
+}
+
+// sum sets the 32-bit sums of groups from to end (of four inputs each) of the block.
+func (k mul256) sum(from, end int) {
+	widen := map[int]int{4: 8, 5: 4, 6: 2, 8: 1}[k.bits] // groups that fit into 16 bits
+	for group := from; group < end; group++ {
+		first, last := (group-from)%widen == 0, (group-from)%widen == widen-1
+		unpacked := -1
+		for i, l := range k.lanes {
+			if l.half != unpacked {
+				k.unpack(group, l.half)
+				unpacked = l.half
+			}
+			k.multiply(group, i, l.row, first)
+			if !last {
+				continue
+			}
+			if group-from < widen {
+				k.op("VPMADDWD ones<>(SB), Y%d, Y%d", 4+i, 8+i)
+			} else {
+				k.op("VPMADDWD ones<>(SB), Y%d, Y14", 4+i)
+				k.op("VPADDD Y14, Y%d, Y%d", 8+i, 8+i)
+			}
+		}
+	}
+}
+
+// multiply adds a group's products to the 16-bit sums of lane i, or sets them if they are the first.
+func (k mul256) multiply(group, i, row int, first bool) {
+	k.op("VPBROADCASTD %d(DX), Y13", row*recordBytes+4*group)
+	codes := 12
+	if k.bits == 8 {
+		k.op("VPSIGNB Y12, Y13, Y13")
+		codes = 15
+	}
+	if first {
+		k.op("VPMADDUBSW Y13, Y%d, Y%d", codes, 4+i)
+		return
+	}
+	k.op("VPMADDUBSW Y13, Y%d, Y14", codes)
+	k.op("VPADDW Y14, Y%d, Y%d", 4+i, 4+i)
+}
+
+// unpack sets Y12 to the codes of a group; for 8 bits to the signed weights, and Y15 to their magnitudes.
+func (k mul256) unpack(group, half int) {
+	at := 32 * half
+	if k.bits == 8 {
+		k.op("VMOVDQU %d(SI), Y12", group*64+at)
+		k.op("VPXOR signs<>(SB), Y12, Y12")
+		k.op("VPABSB Y12, Y15")
+		return
+	}
+	k.op("VMOVDQU %d(SI), Y12", group%4*64+at)
+	if group >= 4 {
+		k.op("VPSRLW $4, Y12, Y12")
+	}
+	k.op("VPAND nibbles<>(SB), Y12, Y12")
+	switch k.bits {
+	case 5:
+		k.upper(256+at, 4-group, "fifth")
+	case 6:
+		k.upper(256+group/4*64+at, 4-group%4*2, "upper")
+	}
+}
+
+// upper adds bits that lie left places below their own to the codes in Y12.
+func (k mul256) upper(at, left int, mask string) {
+	k.op("VMOVDQU %d(SI), Y15", at)
+	if left > 0 {
+		k.op("VPSLLW $%d, Y15, Y15", left)
+	} else if left < 0 {
+		k.op("VPSRLW $%d, Y15, Y15", -left)
+	}
+	k.op("VPAND %s<>(SB), Y15, Y15", mask)
+	k.op("VPOR Y15, Y12, Y12")
+}
+
+// correct takes the zero point off the integer sums.
+func (k mul256) correct(zero int) {
+	for i, l := range k.lanes {
+		k.op("VPBROADCASTD %d(DX), Y13", l.row*recordBytes+zero)
+		k.op("VPADDD Y13, Y%d, Y%d", 8+i, 8+i)
+	}
+}
+
+// superScales points R12 at the half floats of the super-block and R10 at the bytes of its blocks.
+func (k mul256) superScales() {
+	k.op("MOVQ BX, R12")
+	fine := 64
+	if k.scales == halves {
+		fine = 32
+	}
+	k.op("LEAQ %d(BX), R10", fine)
+	k.op("ADDQ $%d, BX", fine+8*32)
+	if k.rows == 4 {
+		k.op("LEAQ 0(R12)(R11*2), R12")
+		k.op("ADDQ R11, R10")
+	}
+}
+
+// scale sets Y15 to the scales of eight rows and Y12 to their minima. Part is the half of a Q6_K block.
+func (k mul256) scale(half, part int) {
+	switch k.scales {
+	case single:
+		k.op("VCVTPH2PS %d(BX), Y15", 16*half)
+	case withMin:
+		k.op("VCVTPH2PS %d(BX), Y15", 16*half)
+		k.op("VCVTPH2PS %d(BX), Y12", 32+16*half)
+	case superMin:
+		k.fine("VPMOVZXBD", 8*half, 16*half, 15)
+		k.fine("VPMOVZXBD", 16+8*half, 32+16*half, 12)
+	case halves:
+		k.fine("VPMOVSXBD", 16*part+8*half, 16*half, 15)
+	}
+}
+
+// fine sets a register to the bytes at one offset times the half floats at another.
+func (k mul256) fine(widen string, bytes, floats, register int) {
+	k.op("%s %d(R10), Y%d", widen, bytes, register)
+	k.op("VCVTPH2PS %d(R12), Y13", floats)
+	k.op("VCVTDQ2PS Y%d, Y%d", register, register)
+	k.op("VMULPS Y13, Y%d, Y%d", register, register)
+}
+
+// add adds the integer sums to the float sums.
+func (k mul256) add(part int) {
+	loaded := -1
+	for i, l := range k.lanes {
+		if l.half != loaded {
+			k.scale(l.half, part)
+			loaded = l.half
+		}
+		k.op("VCVTDQ2PS Y%d, Y%d", 8+i, 8+i)
+		k.op("VBROADCASTSS %d(DX), Y13", l.row*recordBytes+recordScale)
+		k.op("VMULPS Y15, Y13, Y13")
+		k.op("VFMADD231PS Y13, Y%d, Y%d", 8+i, i)
+		if k.scales == single || k.scales == halves {
+			continue
+		}
+		k.op("VBROADCASTSS %d(DX), Y14", l.row*recordBytes+recordSum)
+		add := "VFMADD231PS"
+		if k.scales == superMin {
+			add = "VFNMADD231PS"
+		}
+		k.op("%s Y14, Y12, Y%d", add, i)
+	}
+}
+
+// store writes the float sums. Four rows go back for the upper half of the panel.
+func (k mul256) store() {
+	if k.rows == 4 {
+		k.op("LEAQ 0(DI)(R11*4), DI")
+		for i := range k.lanes {
+			k.op("VMOVUPS Y%d, (DI)", i)
+			k.op("ADDQ R8, DI")
+		}
+		k.op("ADDQ $8, R11")
+		k.arguments()
+		k.op("CMPQ R11, $8")
+		k.op("JEQ pass")
+		return
+	}
+	for row := range k.rows {
+		for i, l := range k.lanes {
+			if l.row == row {
+				k.op("VMOVUPS Y%d, %d(DI)", i, 32*l.half)
+			}
+		}
+		k.op("ADDQ R8, DI")
+	}
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import "fmt"
+
+const header512 = `// Products of panels of 16 weight rows with 1, 2, 4 or 8 rows of activations, for AVX-512 with VNNI.
+//
+// Identity: VPDPBUSD multiplies unsigned weight codes with signed activations, four to a lane. A lane is a weight row,
+// so there are no horizontal sums. Codes carry a zero point z; the lanes start at -z times the sum of the activations,
+// which the activation record holds, and so end at the exact sum of (code-z)*activation.
+// Headroom: a block's sum is at most 32*255*127 = 1036320, below the 2^24 that float32 holds exactly.
+// Float order: one fma for each block (two with a minimum, or for the halves of Q6_K), in the order of the blocks.
+// Tails: none. Panels have 16 rows, blocks 32 inputs; other numbers of activation rows are several calls.
+// Bound: one row is bound by memory; 8 rows by ports 0 and 5: for each row and block 8 dot products and 3 or 4 float
+// operations, plus an eighth of 8 to 24 operations that unpack the codes.
+//
+// Registers: Z0-Z7 float sums, Z8-Z15 integer sums, Z16-Z23 temporary, Z24 scale, Z25 minimum, Z26 super-block scale,
+// Z27 super-block minimum, Z30 and Z31 masks.
+
+#include "textflag.h"
+
+`
+
+// rows512 are the numbers of activation rows that have a kernel.
+var rows512 = []int{1, 2, 4, 8}
+
+// A mul512 prints the kernel for one format and number of rows.
+type mul512 struct {
+	*printer
+	format
+	rows int
+}
+
+func avx512() string {
+	var p printer
+	p.WriteString(generated + header512)
+	for _, f := range formats {
+		for _, rows := range rows512 {
+			mul512{&p, f, rows}.print()
+		}
+	}
+	return p.String()
+}
+
+func (k mul512) print() {
+	k.function(fmt.Sprintf("mul%sAVX512X%d", k.name, k.rows))
+	for t := range k.rows {
+		k.op("VPXORD Z%d, Z%d, Z%d", t, t, t)
+	}
+	k.masks()
+	if k.super() {
+		k.label("super")
+		k.superScales()
+		k.op("MOVQ $8, AX")
+	}
+	k.label("block")
+	k.prefetch()
+	if k.scales == halves {
+		k.sum(0, 4, k.zero)
+		k.half(0)
+		k.add()
+		k.sum(4, 8, k.zero+4)
+		k.half(1)
+		k.add()
+	} else {
+		k.sum(0, 8, k.zero)
+		k.blockScales()
+		k.add()
+	}
+	k.op("ADDQ $%d, SI", k.codeBytes())
+	k.op("ADDQ R9, DX")
+	if k.super() {
+		k.op("DECQ AX")
+		k.op("JNZ block")
+		k.op("SUBQ $8, CX")
+		k.op("JNZ super")
+	} else {
+		k.op("DECQ CX")
+		k.op("JNZ block")
+	}
+	for t := range k.rows {
+		k.op("VMOVUPS Z%d, (DI)", t)
+		if t+1 < k.rows {
+			k.op("ADDQ R8, DI")
+		}
+	}
+	k.end()
+}
+
+// masks sets Z31 to the nibble mask and Z30 to that of the upper bits in place.
+func (k mul512) masks() {
+	if k.bits == 8 {
+		return
+	}
+	k.op("MOVL $0x0F0F0F0F, AX")
+	k.op("VPBROADCASTD AX, Z31")
+	if k.bits > 4 {
+		k.op("MOVL $%#x, AX", map[int]int{5: 0x10101010, 6: 0x30303030}[k.bits])
+		k.op("VPBROADCASTD AX, Z30")
+	}
+}
+
+// prefetch asks for codes further down. Only single rows wait for memory.
+func (k mul512) prefetch() {
+	if k.rows > 1 {
+		return
+	}
+	for at := 0; at < k.codeBytes(); at += 64 {
+		k.op("PREFETCHT0 %d(SI)", prefetchBytes+at)
+	}
+}
+
+// prefetchBytes is how far ahead codes are asked for.
+const prefetchBytes = 2048
+
+// sum sets the integer sums of groups from to end (of four inputs each) of the block.
+func (k mul512) sum(from, end, zero int) {
+	for t := range k.rows {
+		if zero == 0 {
+			k.op("VPXORD Z%d, Z%d, Z%d", 8+t, 8+t, 8+t)
+		} else {
+			k.op("VPBROADCASTD %d(DX), Z%d", t*recordBytes+zero, 8+t)
+		}
+	}
+	if k.bits == 5 {
+		k.op("VMOVDQU32 256(SI), Z20")
+	}
+	if k.bits == 6 {
+		k.op("VMOVDQU32 %d(SI), Z20", 256+from/4*64)
+	}
+	for _, group := range k.order(from, end) {
+		w := k.unpack(group)
+		for t := range k.rows {
+			k.op("VPDPBUSD.BCST %d(DX), Z%d, Z%d", t*recordBytes+4*group, w, 8+t)
+		}
+	}
+}
+
+// order gives the groups so that those that share a line of codes follow each other.
+func (k mul512) order(from, end int) []int {
+	var groups []int
+	if k.bits == 8 || end-from == 4 {
+		for group := from; group < end; group++ {
+			groups = append(groups, group)
+		}
+		return groups
+	}
+	for line := range 4 {
+		groups = append(groups, line, line+4)
+	}
+	return groups
+}
+
+// unpack puts the codes of a group into the register that it names.
+func (k mul512) unpack(group int) int {
+	if k.bits == 8 {
+		k.op("VMOVDQU32 %d(SI), Z%d", group*64, 16+group%2)
+		return 16 + group%2
+	}
+	if group < 4 {
+		k.op("VMOVDQU32 %d(SI), Z16", group*64)
+		k.op("VPANDD Z31, Z16, Z17")
+		return k.upper(group, 17)
+	}
+	if k.scales == halves {
+		k.op("VMOVDQU32 %d(SI), Z16", group%4*64)
+	}
+	k.op("VPSRLW $4, Z16, Z18")
+	k.op("VPANDD Z31, Z18, Z18")
+	return k.upper(group, 18)
+}
+
+// upper adds the fifth, or fifth and sixth, bits of a group's codes.
+func (k mul512) upper(group, register int) int {
+	left := 0 // how far the bits lie below their place
+	switch k.bits {
+	case 4:
+		return register
+	case 5:
+		left = 4 - group
+	case 6:
+		left = 4 - group%4*2
+	}
+	bits := 20
+	if left != 0 {
+		shift := "VPSLLW"
+		if left < 0 {
+			shift, left = "VPSRLW", -left
+		}
+		bits = 21
+		k.op("%s $%d, Z20, Z21", shift, left)
+	}
+	k.op("VPTERNLOGD $0xF8, Z30, Z%d, Z%d", bits, register) // register | bits & mask
+	return register
+}
+
+// superScales loads what a super-block's blocks share, and points R10 at the scales of the blocks.
+func (k mul512) superScales() {
+	k.op("VCVTPH2PS (BX), Z26")
+	if k.scales == halves {
+		k.op("LEAQ 32(BX), R10")
+		k.op("ADDQ $%d, BX", 32+8*32)
+		return
+	}
+	k.op("VCVTPH2PS 32(BX), Z27")
+	k.op("LEAQ 64(BX), R10")
+	k.op("ADDQ $%d, BX", 64+8*32)
+}
+
+// half sets Z24 to the scales of half n of a Q6_K block.
+func (k mul512) half(n int) {
+	k.op("VPMOVSXBD %d(R10), Z24", 16*n)
+	k.op("VCVTDQ2PS Z24, Z24")
+	k.op("VMULPS Z26, Z24, Z24")
+	if n == 1 {
+		k.op("ADDQ $32, R10")
+	}
+}
+
+// blockScales sets Z24 to the scales of the block and Z25 to its minima.
+func (k mul512) blockScales() {
+	switch k.scales {
+	case single:
+		k.op("VCVTPH2PS (BX), Z24")
+		k.op("ADDQ $32, BX")
+	case withMin:
+		k.op("VCVTPH2PS (BX), Z24")
+		k.op("VCVTPH2PS 32(BX), Z25")
+		k.op("ADDQ $64, BX")
+	case superMin:
+		k.op("VPMOVZXBD (R10), Z24")
+		k.op("VPMOVZXBD 16(R10), Z25")
+		k.op("VCVTDQ2PS Z24, Z24")
+		k.op("VCVTDQ2PS Z25, Z25")
+		k.op("VMULPS Z26, Z24, Z24")
+		k.op("VMULPS Z27, Z25, Z25")
+		k.op("ADDQ $32, R10")
+	}
+}
+
+// add adds the integer sums to the float sums.
+func (k mul512) add() {
+	for t := range k.rows {
+		k.op("VCVTDQ2PS Z%d, Z%d", 8+t, 8+t)
+		k.op("VMULPS.BCST %d(DX), Z24, Z%d", t*recordBytes+recordScale, 16+t)
+		k.op("VFMADD231PS Z%d, Z%d, Z%d", 16+t, 8+t, t)
+		switch k.scales {
+		case withMin:
+			k.op("VFMADD231PS.BCST %d(DX), Z25, Z%d", t*recordBytes+recordSum, t)
+		case superMin:
+			k.op("VFNMADD231PS.BCST %d(DX), Z25, Z%d", t*recordBytes+recordSum, t)
+		}
+	}
+}
