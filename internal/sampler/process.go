@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"math"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+var negativeInfinity = float32(math.Inf(-1))
+
+// process returns the row with everything applied that comes before the temperature. It does not change logits.
+//
+// Shapes: logits [V]; result [V], logits itself or s.row.
+func (s *Sampler) process(logits []float32, st *State) []float32 {
+	if st.plain() {
+		return logits
+	}
+	z := row(s.row[:len(logits)])
+	copy(z, logits)
+	p := &st.params
+	if p.Allowed != nil {
+		z.allow(p.Allowed)
+	}
+	for _, word := range p.BadWords {
+		if st.completes(word) {
+			z.forbid(word[len(word)-1])
+		}
+	}
+	if st.count < p.MinTokens {
+		for _, id := range p.Ends {
+			z.forbid(id)
+		}
+	}
+	for _, b := range p.Bias {
+		if z.has(b.Token) {
+			z[b.Token] += b.Value
+		}
+	}
+	if st.repeats() {
+		z.repeat(st.seen, p.Repetition)
+	}
+	for _, t := range st.seen {
+		if t.times > 0 && z.has(t.id) {
+			z[t.id] -= float32(p.Frequency * t.times)
+			z[t.id] -= p.Presence
+		}
+	}
+	return z
+}
+
+// A row is logits that may be changed.
+type row []float32
+
+func (z row) has(id token.ID) bool { return id >= 0 && int(id) < len(z) }
+
+func (z row) forbid(id token.ID) {
+	if z.has(id) {
+		z[id] = negativeInfinity
+	}
+}
+
+func (z row) allow(mask *token.Mask) {
+	for i := range z {
+		if !mask.Has(token.ID(i)) {
+			z[i] = negativeInfinity
+		}
+	}
+}
+
+// repeat applies the repetition penalty.
+//
+// Keskar et al. 2019 (arXiv:1909.05858), with multiplication for negative logits as everyone has it since.
+func (z row) repeat(tokens []seen, penalty float32) {
+	for _, t := range tokens {
+		switch {
+		case !z.has(t.id):
+		case z[t.id] > 0:
+			z[t.id] /= penalty
+		default:
+			z[t.id] *= penalty
+		}
+	}
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+func TestWeightIsTheExponential(t *testing.T) {
+	for i := range 200_000 {
+		x := -float64(i) * 35 / 200_000
+		got, want := float64(weight(x)), math.Exp(x)*weightOne
+		if math.Abs(got-want) > 0.51+want*1e-14 {
+			t.Fatalf("weight(%v) = %v, want %v", x, got, want)
+		}
+	}
+	if weight(0) != weightOne || weight(math.Inf(-1)) != 0 {
+		t.Errorf("weight(0) = %d, weight(-Inf) = %d, want %d and 0", weight(0), weight(math.Inf(-1)), uint64(weightOne))
+	}
+}
+
+// The vectors are those published with Random123.
+func TestPhiloxMatchesItsAuthors(t *testing.T) {
+	for _, tt := range []struct{ counter, key, want [4]uint32 }{
+		{want: [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+		{
+			counter: [4]uint32{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+			key:     [4]uint32{0xffffffff, 0xffffffff},
+			want:    [4]uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+		},
+		{
+			counter: [4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+			key:     [4]uint32{0xa4093822, 0x299f31d0},
+			want:    [4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1},
+		},
+	} {
+		if got := philox(tt.counter, [2]uint32{tt.key[0], tt.key[1]}); got != tt.want {
+			t.Errorf("philox(%x, %x) = %x, want %x", tt.counter, tt.key, got, tt.want)
+		}
+	}
+}
+
+func TestGreedyTakesTheLowestIDOfEqualLogits(t *testing.T) {
+	got, err := New(4).Sample([]float32{1, 3, 3, 2}, NewState(Params{}, nil, 0))
+	if err != nil || got != 1 {
+		t.Errorf("got %d, %v, want 1", got, err)
+	}
+}
+
+func TestSmallTemperatureIsNotGreedy(t *testing.T) {
+	// At 1e-6, taken as 0.01, a logit lower by 0.005 still has exp(-0.5) of the best one's weight.
+	other := 0
+	for seed := range uint64(200) {
+		if id, _ := New(2).Sample([]float32{1, 0.995}, NewState(Params{Temperature: 1e-6}, nil, seed)); id == 1 {
+			other++
+		}
+	}
+	if other < 40 || other > 120 {
+		t.Errorf("the second token came %d times of 200, want about 75", other)
+	}
+}
+
+func TestFilters(t *testing.T) {
+	// Weights 8, 4, 2, 1, 1 of 16.
+	logits := []float32{0, float32(math.Log(8)), float32(math.Log(2)), float32(math.Log(4)), 0}
+	for _, tt := range []struct {
+		name string
+		p    Params
+		keep []token.ID
+	}{
+		{"none", Params{}, []token.ID{0, 1, 2, 3, 4}},
+		{"top-k keeps ties", Params{TopK: 4}, []token.ID{0, 1, 2, 3, 4}},
+		{"top-k", Params{TopK: 2}, []token.ID{1, 3}},
+		{"top-p stops when the sum reaches it", Params{TopP: 0.7499}, []token.ID{1, 3}},
+		{"top-p keeps the best", Params{TopP: 1e-6}, []token.ID{1}},
+		{"top-p takes the lower ID of equal ones", Params{TopP: 0.93}, []token.ID{0, 1, 2, 3}},
+		{"top-p is of what top-k left", Params{TopK: 2, TopP: 0.6}, []token.ID{1}},
+		{"min-p", Params{MinP: 0.24}, []token.ID{1, 2, 3}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := New(len(logits))
+			tt.p.Temperature = 1
+			s.gather(logits, logits[1], &tt.p)
+			if tt.p.TopP > 0 {
+				s.nucleus(tt.p.TopP)
+			}
+			var got []token.ID
+			for _, c := range s.candidates {
+				got = append(got, c.id)
+			}
+			if diff := cmp.Diff(tt.keep, got); diff != "" {
+				t.Errorf("kept tokens (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDrawsFollowTheDistribution(t *testing.T) {
+	logits := []float32{0, float32(math.Log(3)), float32(math.Log(6))}
+	counts := make([]float64, 3)
+	st := NewState(Params{Temperature: 1}, nil, 42)
+	s := New(3)
+	const draws = 20_000
+	for range draws {
+		id, err := s.Sample(logits, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[id]++
+		st.Add(id)
+	}
+	for i, want := range []float64{0.1, 0.3, 0.6} {
+		// Five standard deviations.
+		if got := counts[i] / draws; math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/draws) {
+			t.Errorf("token %d: %v of draws, want %v", i, got, want)
+		}
+	}
+}
+
+func TestLogprobs(t *testing.T) {
+	logits := []float32{2, float32(math.Inf(-1)), 5, 5, 1}
+	own, top, err := New(5).Logprobs(logits, 3, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	norm := math.Log(math.Exp(2) + 2*math.Exp(5) + math.Exp(1))
+	want := []Logprob{{2, float32(5 - norm), 1}, {3, float32(5 - norm), 2}, {0, float32(2 - norm), 3}}
+	near := cmp.Comparer(func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-6 })
+	if diff := cmp.Diff(want, top, near); diff != "" {
+		t.Errorf("best tokens (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want[1], own, near); diff != "" {
+		t.Errorf("own entry (-want +got):\n%s", diff)
+	}
+	own, top, _ = New(5).Logprobs(logits, 1, 100)
+	if len(top) != 5 || own.Rank != 5 || !math.IsInf(float64(top[4].Logprob), -1) {
+		t.Errorf("whole vocabulary: %d entries, rank %d of the impossible token, last %v", len(top), own.Rank, top[4])
+	}
+}
+
+func TestSampleAllocatesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	logits := randomRow(r, 1000)
+	for _, p := range []Params{
+		{},
+		{Temperature: 1},
+		{Temperature: 0.7, TopK: 20, TopP: 0.9, MinP: 0.01, Repetition: 1.1, Bias: []Bias{{3, 1}}},
+	} {
+		s, st := New(1000), NewState(p, []token.ID{1, 2, 3}, 5)
+		allocs := testing.AllocsPerRun(100, func() {
+			if _, err := s.Sample(logits, st); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("%+v: %v allocations a token, want 0", p, allocs)
+		}
+	}
+}
+
+func BenchmarkSample(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, vocab := range []int{49152, 262144} {
+		logits := make([]float32, vocab)
+		for i := range logits {
+			logits[i] = float32(r.NormFloat64()) * 3
+		}
+		for name, p := range map[string]Params{
+			"greedy":    {},
+			"plain":     {Temperature: 1},
+			"topk":      {Temperature: 1, TopK: 20, TopP: 0.95},
+			"topp":      {Temperature: 1, TopP: 0.9},
+			"penalties": {Repetition: 1.1, Presence: 0.5},
+		} {
+			b.Run(fmt.Sprintf("%s/vocab=%d", name, vocab), func(b *testing.B) {
+				s, st := New(vocab), NewState(p, []token.ID{1, 2, 3}, 5)
+				for b.Loop() {
+					if _, err := s.Sample(logits, st); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		b.Run(fmt.Sprintf("logprobs/vocab=%d", vocab), func(b *testing.B) {
+			s := New(vocab)
+			for b.Loop() {
+				if _, _, err := s.Logprobs(logits, 7, 20); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

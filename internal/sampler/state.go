@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"slices"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// Params say how tokens are chosen. The zero value is greedy and restricts nothing.
+type Params struct {
+	Temperature float32 // 0 is greedy; less than 0.01 counts as 0.01
+	TopP        float32 // 0 or 1 is off
+	TopK        int     // 0 or less is off
+	MinP        float32 // 0 is off
+	Repetition  float32 // divides positive logits of tokens seen, multiplies others; 0 or 1 is off
+	Presence    float32 // subtracted once for a token in the output
+	Frequency   float32 // subtracted for each time it is there
+	Bias        []Bias
+	Allowed     *token.Mask  // nil: every token
+	BadWords    [][]token.ID // sequences that the output must not complete
+	MinTokens   int          // Ends are forbidden until so many output tokens
+	Ends        []token.ID
+}
+
+// A Bias is added to one token's logit.
+type Bias struct {
+	Token token.ID
+	Value float32
+}
+
+// A State is one choice's parameters and what they remember of its tokens.
+type State struct {
+	params Params
+	seed   uint64
+	count  int        // output tokens
+	output []token.ID // kept for bad words only
+	seen   []seen     // kept for penalties only
+	index  map[token.ID]int
+}
+
+// seen is a token of the prompt or the output.
+type seen struct {
+	id    token.ID
+	times float32 // in the output
+}
+
+// NewState returns the state of a choice that has no output yet. The seed decides its draws.
+func NewState(params Params, prompt []token.ID, seed uint64) *State {
+	s := &State{params: params, seed: seed}
+	if s.repeats() {
+		for _, id := range prompt {
+			s.see(id)
+		}
+	}
+	return s
+}
+
+// Add says that id is the next output token.
+func (s *State) Add(id token.ID) {
+	s.count++
+	if len(s.params.BadWords) > 0 {
+		s.output = append(s.output, id)
+	}
+	if s.repeats() || s.params.Presence != 0 || s.params.Frequency != 0 {
+		i := s.see(id)
+		s.seen[i].times++
+	}
+}
+
+func (s *State) repeats() bool { return s.params.Repetition != 0 && s.params.Repetition != 1 }
+
+// see returns the place of id in seen.
+func (s *State) see(id token.ID) int {
+	if i, ok := s.index[id]; ok {
+		return i
+	}
+	if s.index == nil {
+		s.index = map[token.ID]int{}
+	}
+	s.index[id] = len(s.seen)
+	s.seen = append(s.seen, seen{id: id})
+	return len(s.seen) - 1
+}
+
+// plain reports whether Sample may use the row as it is.
+func (s *State) plain() bool {
+	p := &s.params
+	return p.Allowed == nil && len(p.BadWords) == 0 && s.count >= p.MinTokens && len(p.Bias) == 0 && len(s.seen) == 0
+}
+
+// completes reports whether the last token of word would complete it now.
+func (s *State) completes(word []token.ID) bool {
+	m := len(word) - 1
+	return m >= 0 && len(s.output) >= m && slices.Equal(s.output[len(s.output)-m:], word[:m])
+}
