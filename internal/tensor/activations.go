@@ -2,13 +2,28 @@
 
 package tensor
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sampo-ai/sampo/internal/kernel"
+)
+
+const (
+	blockCols = kernel.BlockCols
+	tileRows  = kernel.TileRows
+)
 
 // Activations are the input rows of matrix products, prepared once for all products that read them. The zero value is
 // empty and ready for Set. Its memory grows to the largest input seen and is reused.
+//
+// For quantised weights the rows become records of signed bytes (package kernel), in tiles of 8 rows: all records of a
+// tile's first 32 inputs, then all of the next 32, and so on. The last tile is as narrow as its rows.
 type Activations struct {
 	x          []float32
 	rows, cols int
+	records    []byte
+	quantised  bool
+	quantise   func(tile, worker int)
 }
 
 // Set makes x the input of the following products. The x must stay unchanged until they are done.
@@ -18,5 +33,40 @@ func (a *Activations) Set(p *Pool, x []float32, t, e int) {
 	if len(x) < t*e || t < 0 || e <= 0 {
 		panic(fmt.Sprintf("tensor: activations: got %d values, want [%d, %d]", len(x), t, e))
 	}
-	a.x, a.rows, a.cols = x[:t*e], t, e
+	a.x, a.rows, a.cols, a.quantised = x[:t*e], t, e, false
+}
+
+// tiles is the number of tiles.
+func (a *Activations) tiles() int { return (a.rows + tileRows - 1) / tileRows }
+
+// tile gives the records of a tile and its number of rows.
+//
+// Shapes: the records are [blocks, rows, 64] bytes.
+func (a *Activations) tile(i int) (records []byte, rows int) {
+	rowBytes := a.cols / blockCols * kernel.RecordBytes
+	rows = min(tileRows, a.rows-i*tileRows)
+	return a.records[i*tileRows*rowBytes:][:rows*rowBytes], rows
+}
+
+// prepare quantises the rows unless that was done since Set.
+func (a *Activations) prepare(p *Pool) {
+	if a.quantised {
+		return
+	}
+	a.quantised = true
+	if a.quantise == nil {
+		a.quantise = a.quantiseTile
+	}
+	if need := a.rows * a.cols / blockCols * kernel.RecordBytes; len(a.records) < need {
+		a.records = alignedBytes(need)
+	}
+	p.Do(a.tiles(), a.quantise)
+}
+
+func (a *Activations) quantiseTile(tile, _ int) {
+	records, rows := a.tile(tile)
+	for row := range rows {
+		x := a.x[(tile*tileRows+row)*a.cols:][:a.cols]
+		kernel.Quantize(records[row*kernel.RecordBytes:], rows*kernel.RecordBytes, x)
+	}
 }

@@ -9,13 +9,17 @@ import (
 )
 
 // A Matrix is a weight tensor of shape [rows, cols]: rows outputs of cols inputs each. It does not change.
+//
+// Quantised weights are packed into panels (package kernel, DESIGN.md); F32, F16 and BF16 stay as they are stored.
 type Matrix struct {
 	typ        quant.Type
 	rows, cols int
-	data       []byte // the rows as stored
+	packed     *panels // of quantised weights
+	data       []byte  // the rows as stored, of float weights
 }
 
-// NewMatrix takes data as a matrix of type t.
+// NewMatrix takes data as a matrix of type t. If the matrix is Packed afterwards it has copied the data, else it keeps
+// them.
 //
 // Shapes: data holds [rows, cols] values of type t, row-major.
 // It fails for a type without a kernel and when the lengths do not belong together.
@@ -29,7 +33,13 @@ func NewMatrix(p *Pool, t quant.Type, rows, cols int, data []byte) (*Matrix, err
 	if want := rows * t.RowBytes(cols); len(data) != want {
 		return nil, fmt.Errorf("tensor: matrix [%d, %d] of type %v: got %d bytes, want %d", rows, cols, t, len(data), want)
 	}
-	return &Matrix{typ: t, rows: rows, cols: cols, data: data}, nil
+	m := &Matrix{typ: t, rows: rows, cols: cols}
+	if format, ok := packedFormats[t]; ok {
+		m.packed = packPanels(p, format, rows, cols/blockCols, data)
+	} else {
+		m.data = data
+	}
+	return m, nil
 }
 
 // Rows is the number of outputs.
@@ -41,15 +51,27 @@ func (m *Matrix) Cols() int { return m.cols }
 // Type is the type of the stored tensor.
 func (m *Matrix) Type() quant.Type { return m.typ }
 
-// Bytes is the memory that a product reads.
-func (m *Matrix) Bytes() int { return len(m.data) }
+// Packed says whether the matrix has its own copy of the weights, so that the stored bytes may be let go.
+func (m *Matrix) Packed() bool { return m.packed != nil }
 
-// Row sets dst to the values of row i of m: an embedding.
+// Bytes is the memory that a product reads.
+func (m *Matrix) Bytes() int {
+	if m.packed != nil {
+		return len(m.packed.data)
+	}
+	return len(m.data)
+}
+
+// Row sets dst to the values of row i of m, as quant.Dequantize gives them: an embedding.
 //
 // Shapes: dst [cols]. Panics if dst has another length or there is no row i.
 func Row(dst []float32, m *Matrix, i int) {
 	if len(dst) != m.cols || i < 0 || i >= m.rows {
 		panic(fmt.Sprintf("tensor: row %d of [%d, %d] into %d values", i, m.rows, m.cols, len(dst)))
+	}
+	if m.packed != nil {
+		m.packed.row(dst, i)
+		return
 	}
 	bytes := m.typ.RowBytes(m.cols)
 	if err := quant.Dequantize(dst, m.typ, m.data[i*bytes:][:bytes]); err != nil {

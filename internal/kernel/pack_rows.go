@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+import "encoding/binary"
+
+// packers move one stored row into a panel. Each gets the lines of the panel's codes from the row's first byte on.
+var packers = [formats]func(codes, scales, row []byte, o int){
+	Q40: func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 4, head: 2}) },
+	Q41: func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 4, head: 4}) },
+	Q50: func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 5, head: 2}) },
+	Q51: func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 5, head: 4}) },
+	Q80: packQ80,
+	Q4K: func(codes, scales, row []byte, o int) { packSuper(codes, scales, row, o, 4) },
+	Q5K: func(codes, scales, row []byte, o int) { packSuper(codes, scales, row, o, 5) },
+	Q6K: packQ6K,
+}
+
+// PackRow puts a row as stored in a GGUF file into row o of a panel.
+//
+// Shapes: panel is [16, 32*blocks] in format f; row holds 32*blocks values of the type that f is named after.
+func PackRow(f Format, panel, row []byte, o, blocks int) {
+	codes := blocks * f.CodeBytes()
+	packers[f](panel[:codes], panel[codes:], row, o)
+}
+
+// A legacy format: blocks of a head (scale and perhaps minimum), perhaps fifth bits, and nibbles. Byte i of the nibbles
+// holds values i and i+16, which is how panels pair groups too.
+type legacy struct{ bits, head int }
+
+func packLegacy(codes, scales, row []byte, o int, l legacy) {
+	size := l.head + 16
+	if l.bits == 5 {
+		size += 4
+	}
+	lines := 32 * PanelRows * l.bits / 8
+	for ; len(row) >= size; row = row[size:] {
+		copy(scales[2*o:2*o+2], row)
+		if l.head == 4 {
+			copy(scales[32+2*o:32+2*o+2], row[2:])
+		}
+		nibbles := (*[16]byte)(row[size-16:])
+		line := (*[256]byte)(codes)
+		for k := range 4 {
+			put(line[64*k+4*o:], word(nibbles[4*k:]))
+		}
+		if l.bits == 5 {
+			put(codes[256+4*o:], spreadBits(word(row[l.head:])))
+		}
+		codes, scales = codes[lines:], scales[16*l.head:]
+	}
+}
+
+// spreadBits moves bit 4k+j to bit 8j+k: from one bit for each input to one byte for each place within a group.
+func spreadBits(bits uint32) uint32 {
+	var spread uint32
+	for j := range 4 {
+		every := bits >> j & 0x11111111
+		every = (every | every>>3) & 0x03030303
+		every = (every | every>>6) & 0x000F000F
+		every = (every | every>>12) & 0xFF
+		spread |= every << (8 * j)
+	}
+	return spread
+}
+
+func packQ80(codes, scales, row []byte, o int) {
+	for ; len(row) >= 34; row = row[34:] {
+		copy(scales[2*o:2*o+2], row)
+		values, line := (*[32]byte)(row[2:]), (*[512]byte)(codes)
+		for k := range 8 {
+			put(line[64*k+4*o:], word(values[4*k:])^0x80808080)
+		}
+		codes, scales = codes[512:], scales[32:]
+	}
+}
+
+// packSuper packs Q4_K and Q5_K: scale, minimum, 12 bytes of fine scales, 32 bytes of fifth bits if any, nibbles. A
+// nibble byte holds one value each of two blocks, which is regrouped to hold two values of one block.
+func packSuper(codes, scales, row []byte, o, bits int) {
+	size := map[int]int{4: 144, 5: 176}[bits]
+	for ; len(row) >= size; row = row[size:] {
+		copy(scales[2*o:2*o+2], row)
+		copy(scales[32+2*o:32+2*o+2], row[2:])
+		fine := (*[12]byte)(row[4:])
+		for b := range superBlocks {
+			scales[64+32*b+o], scales[64+32*b+16+o] = fineScales(fine, b)
+			source := row[size-128+b/2*32:]
+			line := (*[256]byte)(codes)
+			shift := b % 2 * 4
+			for k := range 4 {
+				low, high := word(source[4*k:])>>shift&0x0F0F0F0F, word(source[16+4*k:])>>shift&0x0F0F0F0F
+				put(line[64*k+4*o:], low|high<<4)
+			}
+			if bits == 5 {
+				put(codes[256+4*o:], fifthBits((*[32]byte)(row[16:]), b))
+			}
+			codes = codes[32*PanelRows*bits/8:]
+		}
+		scales = scales[64+32*superBlocks:]
+	}
+}
+
+// fineScales gives the six-bit scale and minimum of block b.
+func fineScales(fine *[12]byte, b int) (scale, minimum byte) {
+	if b < 4 {
+		return fine[b] & 63, fine[b+4] & 63
+	}
+	return fine[b+4]&15 | fine[b-4]>>6<<4, fine[b+4]>>4 | fine[b]>>6<<4
+}
+
+// fifthBits gathers bit b of 32 bytes: that of byte 4k+j becomes bit 8j+k.
+func fifthBits(high *[32]byte, b int) uint32 {
+	var bits uint32
+	for k := range 8 {
+		bits |= word(high[4*k:]) >> b & 0x01010101 << k
+	}
+	return bits
+}
+
+// packQ6K packs a super-block of low nibbles, upper pairs of bits, signed scales and one half float. Halves of 128
+// values have four blocks: a byte of upper bits serves the same place in each of them.
+func packQ6K(codes, scales, row []byte, o int) {
+	const size = 210
+	for ; len(row) >= size; row = row[size:] {
+		copy(scales[2*o:2*o+2], row[208:])
+		for b := range superBlocks {
+			scales[32+32*b+o], scales[32+32*b+16+o] = row[192+2*b], row[192+2*b+1]
+			n, r := b/4, b%4
+			low, high := row[64*n+32*(r&1):], row[128+32*n:]
+			var upper [2]uint32
+			for k := range 4 {
+				first := word(low[4*k:]) >> (r / 2 * 4) & 0x0F0F0F0F
+				last := word(low[16+4*k:]) >> (r / 2 * 4) & 0x0F0F0F0F
+				put(codes[64*k+4*o:], first|last<<4)
+				upper[0] |= word(high[4*k:]) >> (2 * r) & 0x03030303 << (2 * k)
+				upper[1] |= word(high[16+4*k:]) >> (2 * r) & 0x03030303 << (2 * k)
+			}
+			put(codes[256+4*o:], upper[0])
+			put(codes[320+4*o:], upper[1])
+			codes = codes[384:]
+		}
+		scales = scales[32+32*superBlocks:]
+	}
+}
+
+func word(b []byte) uint32   { return binary.LittleEndian.Uint32(b) }
+func put(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }
+
+// UnpackRow sets dst to the values of row o of a panel: those that the stored row had, bit for bit.
+//
+// Shapes: dst [32*blocks]; panel is [16, 32*blocks] in format f.
+func UnpackRow(f Format, dst []float32, panel []byte, o, blocks int) {
+	codes, scales := panel[:blocks*f.CodeBytes()], panel[blocks*f.CodeBytes():]
+	zero := layouts[f].zero
+	for b := range blocks {
+		s := scalesOf(f, scales[b/f.GroupBlocks()*f.ScaleBytes():], b%f.GroupBlocks())
+		scale, minimum := s.lo[o], s.min[o]
+		block := codes[b*f.CodeBytes():][:f.CodeBytes()]
+		for i := range BlockCols {
+			if s.halves && i == 16 {
+				scale = s.hi[o]
+			}
+			value := float32(int32(codeAt(f, block, o, i))-zero) * scale
+			if s.minima {
+				value = float32(value) + minimum
+			}
+			dst[b*BlockCols+i] = value
+		}
+	}
+}
