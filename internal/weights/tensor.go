@@ -13,7 +13,7 @@ type Tensor struct {
 	Name  string
 	Type  quant.Type
 	Shape []int  // row-major, the last index is the fastest: a matrix is [out, in]
-	Data  []byte // read-only; exactly as long as Type and Shape say
+	Data  []byte // read-only; exactly as long as Type and Shape say; at any address
 }
 
 // Elems is the number of values.
@@ -52,17 +52,17 @@ func Release(src Source, t Tensor) {
 // Size gives the number of bytes of a tensor of type t whose dimensions are dims, the fastest last. It says what is
 // wrong with them, in words for the end of an error text.
 //
-// Every dimension must be at least 1 and the last a multiple of the type's block. Dimensions whose product does not
-// fit an int64 are refused, as are empty tensors, which no model has.
+// The last dimension must be a multiple of the type's block. Dimensions whose product does not fit an int64 are
+// refused. A dimension of 0 makes an empty tensor.
 func Size(t quant.Type, dims []int) (bytes int64, reason string) {
 	if !t.Known() {
 		return 0, "unknown tensor " + t.String()
 	}
+	if len(dims) == 0 {
+		dims = []int{1}
+	}
 	blocks := int64(1)
 	for i, d := range dims {
-		if d < 1 {
-			return 0, "dimensions must be at least 1"
-		}
 		n := int64(d)
 		if i == len(dims)-1 {
 			if n%int64(t.BlockElems()) != 0 {
@@ -70,14 +70,11 @@ func Size(t quant.Type, dims []int) (bytes int64, reason string) {
 			}
 			n /= int64(t.BlockElems())
 		}
-		// Room for the block's bytes and elements (at most 292) keeps the products below inside an int64.
-		if n > math.MaxInt64/512/blocks {
+		// Room for the block's elements and bytes (at most 292) keeps every product below inside an int64.
+		if n < 0 || blocks > 0 && n > math.MaxInt64/512/blocks {
 			return 0, "size overflows"
 		}
 		blocks *= n
-	}
-	if len(dims) == 0 && t.BlockElems() != 1 {
-		return 0, "a single value cannot be " + t.String()
 	}
 	return blocks * int64(t.BlockBytes()), ""
 }

@@ -140,8 +140,8 @@ func (c *cursor) info() tensorInfo {
 	for range n {
 		at := c.pos
 		d := c.uint64()
-		if d > math.MaxInt {
-			c.fail(at, "dimension %d overflows", d)
+		if d > math.MaxInt || d == 0 {
+			c.fail(at, "dimension is %d, want 1 to %d", d, math.MaxInt)
 		}
 		info.Shape = append(info.Shape, int(d))
 	}
