@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/testkit"
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// A stage performs script commands. After a step every sequence that is wholly computed gets one more token.
+type stage struct {
+	t         *testing.T
+	pool      *kvcache.Pool
+	scheduler *Scheduler
+	named     map[string]*Sequence
+}
+
+func TestScripts(t *testing.T) {
+	testkit.Scripts(t, "testdata/*.txt", func(t *testing.T) func(testkit.Command) string {
+		s := &stage{t: t}
+		return func(c testkit.Command) string {
+			out := s.do(c)
+			if err := s.scheduler.Check(); err != nil {
+				t.Errorf("%s: %v", c.Where, err)
+			}
+			return out
+		}
+	})
+}
+
+func (s *stage) do(c testkit.Command) string {
+	switch c.Name {
+	case "config":
+		s.open(c)
+	case "add":
+		q := s.sequence(c)
+		q.Table = s.pool.NewTable("", len(q.Tokens))
+		s.scheduler.Add(q)
+	case "fork":
+		parent := s.named[c.Words[0]]
+		child := &Sequence{Owner: c.Words[1], Priority: parent.Priority}
+		child.Tokens = append(child.Tokens, parent.Tokens...)
+		child.Tokens[len(child.Tokens)-1]++
+		s.named[c.Words[1]] = child
+		s.scheduler.Fork(parent, child, 0)
+	case "remove":
+		s.scheduler.Remove(s.named[c.Words[0]])
+	case "step":
+		return s.step()
+	case "load":
+		running, waiting := s.scheduler.Load()
+		return fmt.Sprintf("%d running, %d waiting\n", running, waiting)
+	default:
+		s.t.Fatalf("%s: unknown command", c.Where)
+	}
+	return ""
+}
+
+func (s *stage) open(c testkit.Command) {
+	groups, blocks := []kvcache.Group{{}}, []int{c.Int(s.t, "blocks", 100)}
+	if w := c.Int(s.t, "window", 0); w > 0 {
+		groups = append(groups, kvcache.Group{Kind: kvcache.Window, Window: w})
+		blocks = append(blocks, c.Int(s.t, "window_blocks", 100))
+	}
+	pool, err := kvcache.New(kvcache.Config{BlockSize: c.Int(s.t, "block_size", 2), Groups: groups, Blocks: blocks})
+	if err != nil {
+		s.t.Fatalf("%s: %v", c.Where, err)
+	}
+	cfg := Config{MaxBatchTokens: c.Int(s.t, "budget", 8), MaxRunning: c.Int(s.t, "running", 4), MixedTokens: c.Int(s.t, "mixed", 0)}
+	if s.scheduler, err = New(cfg, pool); err != nil {
+		s.t.Fatalf("%s: %v", c.Where, err)
+	}
+	s.pool, s.named = pool, map[string]*Sequence{}
+}
+
+// sequence makes a prompt of its own tokens, behind those of option same if given.
+func (s *stage) sequence(c testkit.Command) *Sequence {
+	q := &Sequence{Owner: c.Words[0], Priority: int64(c.Int(s.t, "priority", 0)), SkipCache: c.Options["cache"] == "skip"}
+	if other := s.named[c.Options["same"]]; other != nil {
+		q.Tokens = append(q.Tokens, other.Tokens[:c.Int(s.t, "first", len(other.Tokens))]...)
+	}
+	for i := len(q.Tokens); i < c.Int(s.t, "prompt", 1); i++ {
+		q.Tokens = append(q.Tokens, token.ID(1000*(len(s.named)+1)+i))
+	}
+	s.named[c.Words[0]] = q
+	return q
+}
+
+func (s *stage) step() string {
+	b := s.scheduler.Schedule()
+	var out strings.Builder
+	for _, q := range b.Preempted {
+		fmt.Fprintf(&out, "preempt %s\n", q.Owner)
+	}
+	for _, c := range b.Copies {
+		fmt.Fprintf(&out, "copy %d to %d\n", c.Src, c.Dst)
+	}
+	for _, slice := range b.Slices {
+		fmt.Fprintf(&out, "%s %d..%d  ", slice.Owner, slice.First, slice.First+slice.Count)
+	}
+	for g := range s.pool.Groups() {
+		fmt.Fprintf(&out, " free=%d", s.pool.Free(g))
+	}
+	s.scheduler.Done(b)
+	for _, slice := range b.Slices {
+		if slice.Computed() == len(slice.Tokens) {
+			slice.Tokens = append(slice.Tokens, token.ID(len(slice.Tokens)))
+		}
+	}
+	return out.String() + "\n"
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"cmp"
+
+	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// A Sequence is one list of tokens to be computed: a prompt and what was generated after it. The owner fills the
+// exported fields before Add or Fork, and appends to Tokens between Done and Schedule.
+type Sequence struct {
+	Owner     any // for whoever reads the batch
+	Tokens    []token.ID
+	Table     *kvcache.Table
+	Priority  int64 // lower runs first
+	SkipCache bool  // compute every token: read no prefix from the cache
+
+	computed int
+	cached   int // tokens that the first admission found in the cache
+	planned  int // tokens of the step being scheduled
+	admitted bool
+	order    uint64 // of arrival
+	state    state
+}
+
+type state uint8
+
+const (
+	gone state = iota
+	waiting
+	running
+)
+
+// Computed returns how many tokens lie in the cache.
+func (q *Sequence) Computed() int { return q.computed }
+
+// Cached returns how many tokens were found in the prefix cache when the sequence was first admitted.
+func (q *Sequence) Cached() int { return q.cached }
+
+// remaining returns how many tokens are still to be computed.
+func (q *Sequence) remaining() int { return len(q.Tokens) - q.computed }
+
+// before orders sequences by priority, then by arrival.
+func before(a, b *Sequence) int {
+	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.order, b.order))
+}
