@@ -25,7 +25,7 @@ func newCache(c *Config, blocks []int) *Cache {
 	for layer := range c.Layers {
 		g := c.group(layer)
 		cache.groups = append(cache.groups, g)
-		cache.layers = append(cache.layers, tensor.NewKV(blocks[g], c.KVHeads, c.HeadDim))
+		cache.layers = append(cache.layers, tensor.NewKV(c.CacheType, blocks[g], c.KVHeads, c.HeadDim))
 	}
 	return cache
 }

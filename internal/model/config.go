@@ -31,10 +31,11 @@ type Config struct {
 	Activation     Activation
 	TiedOutput     bool // logits use the embedding matrix
 
-	Window       int    // tokens that a window layer sees, the current one included; 0: no window layers
-	WindowLayers []bool // [L], or nil: none
-	Rope         Rope   // of layers that see everything
-	WindowRope   Rope   // of window layers
+	CacheType    tensor.KVType // of keys and values; not read from a file: F16 unless set before Load
+	Window       int           // tokens that a window layer sees, the current one included; 0: no window layers
+	WindowLayers []bool        // [L], or nil: none
+	Rope         Rope          // of layers that see everything
+	WindowRope   Rope          // of window layers
 }
 
 // An Activation is the function on the gate of a gated MLP.
@@ -53,6 +54,7 @@ type Rope struct {
 	Interleaved bool    // pairs (2m, 2m+1) as GGUF's Llama has them; else halves (m, m+Width/2)
 	Linear      float64 // angles are divided by it; 0 or 1: not scaled
 	Llama3      *Llama3Rope
+	Divisors    []float32 // [Width/2] of the frequencies, or nil: the scaling as GGUF stores it
 }
 
 // Llama3Rope is the scaling of Llama 3.1: low frequencies are divided by Factor, high ones kept, those between blended.
@@ -73,6 +75,9 @@ func (r Rope) Frequencies() []float32 {
 		}
 		if r.Llama3 != nil {
 			f = r.Llama3.scale(f)
+		}
+		if r.Divisors != nil {
+			f /= float64(r.Divisors[m])
 		}
 		freqs[m] = float32(f)
 	}
@@ -109,15 +114,50 @@ func (c *Config) CacheGroups() []kvcache.Group {
 func (c *Config) BlockBytes() []int64 {
 	bytes := make([]int64, len(c.CacheGroups()))
 	for layer := range c.Layers {
-		bytes[c.group(layer)] += tensor.KVBlockBytes(c.KVHeads, c.HeadDim)
+		bytes[c.group(layer)] += tensor.KVBlockBytes(c.CacheType, c.KVHeads, c.HeadDim)
 	}
 	return bytes
 }
 
 // group returns the cache group of a layer.
 func (c *Config) group(layer int) int {
-	if c.isWindow(layer) && c.windowLayers() < c.Layers {
+	return c.kindGroup(c.kind(layer))
+}
+
+// The kinds of attention: over everything and over a window.
+const (
+	kindAll = iota
+	kindWindow
+)
+
+// kind returns the kind of a layer.
+func (c *Config) kind(layer int) int {
+	if c.isWindow(layer) {
+		return kindWindow
+	}
+	return kindAll
+}
+
+// kindLayers returns how many layers are of a kind.
+func (c *Config) kindLayers(kind int) int {
+	if kind == kindWindow {
+		return c.windowLayers()
+	}
+	return c.Layers - c.windowLayers()
+}
+
+// kindGroup returns the cache group of the layers of a kind.
+func (c *Config) kindGroup(kind int) int {
+	if kind == kindWindow && c.windowLayers() < c.Layers {
 		return 1
+	}
+	return 0
+}
+
+// windowOf returns the window of a layer, or 0.
+func (c *Config) windowOf(layer int) int {
+	if c.isWindow(layer) {
+		return c.Window
 	}
 	return 0
 }

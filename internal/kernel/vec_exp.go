@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+import "math"
+
+// The exponential function of all kernels: x = n·ln2 + r with integer n, |r| <= ln2/2; e^r by a polynomial of degree 6
+// (coefficients of Cephes' expf), 2^n by setting the exponent. Largest relative error 1e-7. Below expMin the result
+// is 0, so that masked scores weigh nothing; above expMax it is that of expMax.
+const (
+	expMin = -87.33
+	expMax = 88.3
+
+	log2e = 1.44269504088896341
+	ln2Hi = 0.693359375
+	ln2Lo = -2.12194440e-4
+
+	exp0 = 1.9875691500e-4
+	exp1 = 1.3981999507e-3
+	exp2 = 8.3334519073e-3
+	exp3 = 4.1665795894e-2
+	exp4 = 1.6666665459e-1
+	exp5 = 5.0000001201e-1
+)
+
+// exp32 returns e^x as defined above.
+func exp32(x float32) float32 {
+	if x < expMin {
+		return 0
+	}
+	if x > expMax {
+		x = expMax
+	}
+	if x != x {
+		return x
+	}
+	n := float32(math.RoundToEven(float64(float32(x * log2e))))
+	r := fma(n, -ln2Hi, x)
+	r = fma(n, -ln2Lo, r)
+	p := float32(exp0)
+	p = fma(p, r, exp1)
+	p = fma(p, r, exp2)
+	p = fma(p, r, exp3)
+	p = fma(p, r, exp4)
+	p = fma(p, r, exp5)
+	y := fma(p, float32(r*r), r) + 1
+	return y * math.Float32frombits(uint32(int32(n)+127)<<23)
+}
+
+// SoftmaxChunk is one step of an online softmax (arXiv:1805.02867): it raises the running maximum to that of s,
+// replaces s by e^(s-maximum), and returns the new maximum and the sum of the new s. A masked score is -Inf and
+// becomes 0.
+//
+// Shapes: s [n], n a multiple of 16. The sum is in 16 partial sums, added as a tree.
+// With maximum finite, all scores may be -Inf.
+func SoftmaxChunk(s []float32, maximum float32) (newMaximum, sum float32) {
+	checkMultiple(len(s))
+	return softmaxChunk(s, maximum)
+}
+
+func softmaxChunkGo(s []float32, maximum float32) (newMaximum, sum float32) {
+	for _, x := range s {
+		if x > maximum {
+			maximum = x
+		}
+	}
+	var sums [16]float32
+	for i := range s {
+		s[i] = exp32(s[i] - maximum)
+		sums[i%16] += s[i]
+	}
+	return maximum, tree(&sums)
+}
+
+// Exp returns e^x as the kernels compute it: see exp32.
+func Exp(x float32) float32 { return exp32(x) }
+
+// GateSiLU sets gate to gate · sigmoid(gate) · up (SwiGLU, arXiv:2002.05202).
+//
+// Shapes: gate, up [n].
+func GateSiLU(gate, up []float32) { gateSiLU(gate, up[:len(gate)]) }
+
+func gateSiLUGo(gate, up []float32) {
+	for i, x := range gate {
+		gate[i] = float32(x/(1+exp32(-x))) * up[i]
+	}
+}
+
+// GateGELU sets gate to GELU(gate) · up, with the tanh approximation of GELU (arXiv:1606.08415), written as
+// x · sigmoid(2u) with u = sqrt(2/π)·(x + 0.044715 x³).
+//
+// Shapes: gate, up [n].
+func GateGELU(gate, up []float32) { gateGELU(gate, up[:len(gate)]) }
+
+const (
+	geluLinear = 1.5957691216057308 // 2·sqrt(2/π)
+	geluCubic  = 0.07135481627159607
+)
+
+func gateGELUGo(gate, up []float32) {
+	for i, x := range gate {
+		u := x * fma(float32(x*x), geluCubic, geluLinear)
+		gate[i] = float32(x/(1+exp32(-u))) * up[i]
+	}
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+func softmaxChunk(s []float32, maximum float32) (newMaximum, sum float32) {
+	return softmaxChunkGo(s, maximum)
+}
+
+func gateSiLU(gate, up []float32) { gateSiLUGo(gate, up) }
+
+func gateGELU(gate, up []float32) { gateGELUGo(gate, up) }
+
+func sumSquares(x []float32, sums *[16]float32) { sumSquaresGo(x, sums) }
+
+func scaleMul(dst, x, w []float32, c float32) { scaleMulGo(dst, x, w, c) }
+
+func scale(dst, x []float32, c float32) { scaleGo(dst, x, c) }
+
+func add(dst, x []float32) { addGo(dst, x) }
+
+func addScaled(dst, x []float32, c float32) { addScaledGo(dst, x, c) }
+
+func rotateHalves(a, b, cos, sin []float32) { rotateHalvesGo(a, b, cos, sin) }
+
+func rotatePairs(x, cos, sin []float32) { rotatePairsGo(x, cos, sin) }
+
+func toHalf(dst []uint16, x []float32) { toHalfGo(dst, x) }
+
+func mulKV(t *KVTile) { mulKVGo(t) }

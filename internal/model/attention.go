@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import "github.com/sampo-ai/sampo/internal/tensor"
+
+// An Attention is the attention part of a layer, with grouped KV heads (arXiv:2305.13245), rotary positions, and
+// optionally a norm of each query and key head.
+//
+// Shapes: q [H·D, E]; k, v [K·D, E]; o [E, H·D]; qNorm, kNorm [D] or nil.
+type Attention struct {
+	q, k, v, o   Linear
+	qNorm, kNorm []float32
+}
+
+// NewAttention fetches a layer's attention weights, with head norms if the file has them.
+//
+// Shapes: as Attention.
+func NewAttention(l *Loader, c *Config, layer int) Attention {
+	part := func(name string) string { return LayerPart(layer, name) }
+	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	return Attention{
+		q: l.Linear(part("attn_q"), queries, c.Hidden),
+		k: l.Linear(part("attn_k"), keys, c.Hidden),
+		v: l.Linear(part("attn_v"), keys, c.Hidden),
+		o: l.Linear(part("attn_output"), c.Hidden, queries),
+	}
+}
+
+// WithHeadNorms adds the norms of query and key heads.
+//
+// Shapes: qNorm, kNorm [D].
+func (a Attention) WithHeadNorms(l *Loader, c *Config, layer int) Attention {
+	a.qNorm = l.Norm(LayerPart(layer, "attn_q_norm"), c.HeadDim, c.NormOffset)
+	a.kNorm = l.Norm(LayerPart(layer, "attn_k_norm"), c.HeadDim, c.NormOffset)
+	return a
+}
+
+// Forward returns the branch that the layer adds to the residual stream; it is valid until the next branch. Keys and
+// values of all rows go to the cache first; what attends is then read from there.
+//
+// In the last layer only the rows whose hidden state is wanted go on: the residual stream shrinks to them.
+//
+// Shapes: x [T, E]; result [T, E], in the last layer [N, E].
+func (a *Attention) Forward(s *Step, x []float32) []float32 {
+	c, rows := s.cfg, s.rows
+	queries := s.queries()
+	s.q = grow(s.q, queries.rows*c.Heads*c.HeadDim)
+	s.k, s.v = grow(s.k, rows*c.KVHeads*c.HeadDim), grow(s.v, rows*c.KVHeads*c.HeadDim)
+	s.set(&s.input, x, rows)
+	if queries.rows == rows {
+		s.mul(&s.input, product{s.q, &a.q}, product{s.k, &a.k}, product{s.v, &a.v})
+	} else {
+		s.mul(&s.input, product{s.k, &a.k}, product{s.v, &a.v})
+		s.gathered = gather(s.gathered, x, s.batch.Outputs, c.Hidden)
+		s.set(&s.input, s.gathered, queries.rows)
+		s.mul(&s.input, product{s.q, &a.q})
+	}
+
+	s.attention = a
+	s.split(rows, c.KVHeads*c.HeadDim*4, s.storeRows)
+	s.split(queries.rows, c.Heads*c.HeadDim*2, s.queryRows)
+
+	s.heads = grow(s.heads, len(s.q))
+	queries.attention.Run(s.pool, s.heads, s.q, s.cache.layers[s.layer], c.AttentionScale)
+	s.narrow(queries)
+	s.set(&s.input, s.heads, s.rows)
+	s.branch = grow(s.branch, s.rows*c.Hidden)
+	s.mul(&s.input, product{s.branch, &a.o})
+	return s.branch
+}
+
+// store turns the keys of some rows and writes keys and values to the cache.
+func (s *Step) store(first, end int) {
+	c, kv, slots := s.cfg, s.cache.layers[s.layer], s.slots[s.cache.groups[s.layer]]
+	size := c.KVHeads * c.HeadDim
+	for t := first; t < end; t++ {
+		k := s.k[t*size : (t+1)*size]
+		if s.attention.kNorm != nil {
+			tensor.RMSNorm(k, k, s.attention.kNorm, c.NormEps)
+		}
+		s.rotation().Turn(k, c.HeadDim, t)
+		kv.Store(int(slots[t])/BlockSize, int(slots[t])%BlockSize, k, s.v[t*size:(t+1)*size])
+	}
+}
+
+// turnQueries norms and turns the queries of some rows.
+func (s *Step) turnQueries(first, end int) {
+	c, rows := s.cfg, s.queries().batchRows
+	size := c.Heads * c.HeadDim
+	for i := first; i < end; i++ {
+		q := s.q[i*size : (i+1)*size]
+		if s.attention.qNorm != nil {
+			tensor.RMSNorm(q, q, s.attention.qNorm, c.NormEps)
+		}
+		s.rotation().Turn(q, c.HeadDim, int(rows[i]))
+	}
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package families is the table of model families that this build can run. To add one, write its package and name it here.
+package families
+
+import (
+	"slices"
+
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/gemma3"
+	"github.com/sampo-ai/sampo/internal/model/llama"
+	"github.com/sampo-ai/sampo/internal/model/qwen3"
+)
+
+// All lists the families.
+func All() []*model.Family {
+	return []*model.Family{llama.Family(), qwen3.Family(), gemma3.Family()}
+}
+
+// ByGGUF finds the family of a value of general.architecture.
+func ByGGUF(architecture string) (*model.Family, bool) {
+	return find(func(f *model.Family) bool { return slices.Contains(f.GGUF, architecture) })
+}
+
+// ByHF finds the family of an entry of "architectures" in config.json.
+func ByHF(architecture string) (*model.Family, bool) {
+	return find(func(f *model.Family) bool { return slices.Contains(f.HF, architecture) })
+}
+
+func find(match func(*model.Family) bool) (*model.Family, bool) {
+	for _, f := range All() {
+		if match(f) {
+			return f, true
+		}
+	}
+	return nil, false
+}

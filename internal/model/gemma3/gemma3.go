@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gemma3 is the text model of the Gemma 3 family.
+//
+// Gemma Team 2025 (arXiv:2503.19786): embeddings times √E; norms before and after each branch; an RMSNorm of each query
+// and key head; five layers that see a window, with their own rope base, for each one that sees everything; a GELU gate;
+// tied output.
+//
+// Hugging Face stores norm weights as w of (1+w), GGUF stores the sum.
+package gemma3
+
+import (
+	"math"
+
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/ordjson"
+	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/weights"
+	"github.com/sampo-ai/sampo/internal/weights/gguf"
+)
+
+// Family describes Gemma 3 to the table of families.
+func Family() *model.Family {
+	return &model.Family{
+		Name:     "gemma3",
+		GGUF:     []string{"gemma3"},
+		HF:       []string{"Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"},
+		FromGGUF: fromGGUF,
+		FromHF:   fromHF,
+		Load:     load,
+	}
+}
+
+// hfParts are the names that differ from other families': what they call post_attention_layernorm is before the MLP.
+var hfParts = map[string]string{
+	"post_attention_norm": "post_attention_layernorm",
+	"ffn_norm":            "pre_feedforward_layernorm",
+	"post_ffw_norm":       "post_feedforward_layernorm",
+}
+
+// A block is one layer.
+//
+// Shapes: norms [E].
+type block struct {
+	attentionNorm     []float32
+	attention         model.Attention
+	postAttentionNorm []float32
+	ffnNorm           []float32
+	mlp               model.MLP
+	postFFNNorm       []float32
+}
+
+// Forward computes h = x + norm(Attention(norm(x))) and then x = h + norm(MLP(norm(h))).
+func (b *block) Forward(s *model.Step) {
+	a := b.attention.Forward(s, s.Norm(s.X(), b.attentionNorm))
+	s.Add(s.Norm(a, b.postAttentionNorm))
+	m := b.mlp.Forward(s, s.Norm(s.X(), b.ffnNorm))
+	s.Add(s.Norm(m, b.postFFNNorm))
+}
+
+func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
+	l := model.NewLoader(src, pool, naming, hfParts)
+	if naming == model.GGUF {
+		l.Skip("output.weight") // some converters write the tied matrix twice
+	} else {
+		l.Skip("lm_head.weight", "language_model.lm_head.weight", "vision_tower.*", "model.vision_tower.*",
+			"multi_modal_projector.*", "model.multi_modal_projector.*")
+		c.EmbeddingScale = l.Rounded("token_embd.weight", c.EmbeddingScale)
+	}
+	return model.NewDecoder(c, l, func(c *model.Config, layer int) model.Block {
+		norm := func(part string) []float32 { return l.Norm(model.LayerPart(layer, part), c.Hidden, c.NormOffset) }
+		return &block{
+			attentionNorm:     norm("attn_norm"),
+			attention:         model.NewAttention(l, c, layer).WithHeadNorms(l, c, layer),
+			postAttentionNorm: norm("post_attention_norm"),
+			ffnNorm:           norm("ffn_norm"),
+			mlp:               model.NewMLP(l, c, layer),
+			postFFNNorm:       norm("post_ffw_norm"),
+		}
+	})
+}
+
+const (
+	defaultPattern    = 6 // every sixth layer sees everything
+	defaultWindowBase = 10000
+	defaultBase       = 1000000
+)
+
+// common sets what both formats leave unsaid.
+func common(c *model.Config) {
+	c.Activation = model.GELUTanh
+	c.TiedOutput = true
+	c.EmbeddingScale = float32(math.Sqrt(float64(c.Hidden)))
+}
+
+// windowLayers returns which layers see a window only.
+func windowLayers(layers, pattern int) []bool {
+	local := make([]bool, max(0, min(layers, 1<<10)))
+	for i := range local {
+		local[i] = (i+1)%pattern != 0
+	}
+	return local
+}
+
+func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
+	f := model.GGUFFields(meta)
+	c := model.GGUFConfig("gemma3", f, meta)
+	common(&c)
+	if !f.Has("rope.freq_base") {
+		c.Rope.Base = defaultBase
+	}
+	c.Window = f.IntOr("attention.sliding_window", 0)
+	c.WindowLayers = windowLayers(c.Layers, max(1, f.IntOr("attention.sliding_window_pattern", defaultPattern)))
+	c.WindowRope = model.Rope{Base: f.FloatOr("rope.freq_base_swa", defaultWindowBase), Width: c.Rope.Width}
+	if c.Layers == 62 { // 27B: the only size whose queries are scaled by E/H; the file does not say it
+		c.AttentionScale = float32(1 / math.Sqrt(float64(c.Hidden)/float64(max(1, c.Heads))))
+	}
+	return f.Finish(c)
+}
+
+// hfDefaults are what released files of the larger sizes leave out.
+var hfDefaults = map[string]float64{
+	"vocab_size": 262208, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
+	"max_position_embeddings": 131072, "rms_norm_eps": 1e-6,
+}
+
+func fromHF(config *ordjson.Object) (model.Config, error) {
+	f := model.HFFields(config).Text().Default(hfDefaults)
+	c := model.HFConfig("gemma3", f)
+	common(&c)
+	c.NormOffset = 1
+	c.AttentionScale = float32(1 / math.Sqrt(f.FloatOr("query_pre_attn_scalar", 256)))
+	c.Window = f.IntOr("sliding_window", 0)
+	c.WindowLayers = hfWindowLayers(f, c.Layers)
+	c.Rope = model.HFRope(f, "full_attention", defaultBase, c.HeadDim)
+	c.WindowRope = model.Rope{Base: f.FloatOr("rope_local_base_freq", defaultWindowBase), Width: c.HeadDim}
+	if f.Has("rope_parameters") {
+		c.WindowRope = model.HFRope(f, "sliding_attention", defaultWindowBase, c.HeadDim)
+	}
+	f.OneOf("hidden_activation", "gelu_pytorch_tanh")
+	f.Off("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention", "attention_bias")
+	return f.Finish(c)
+}
+
+// hfWindowLayers reads the list of layer types, or the step that older files have.
+func hfWindowLayers(f *model.Fields, layers int) []bool {
+	types := f.Strings("layer_types")
+	if types == nil {
+		pattern := f.IntOr("_sliding_window_pattern", defaultPattern)
+		return windowLayers(layers, max(1, f.IntOr("sliding_window_pattern", pattern)))
+	}
+	if len(types) != layers {
+		f.Fail("layer_types has %d entries, want %d", len(types), layers)
+	}
+	local := make([]bool, len(types))
+	for i, t := range types {
+		local[i] = t == "sliding_attention"
+		if !local[i] && t != "full_attention" {
+			f.Fail("layer_types: %q is not supported", t)
+		}
+	}
+	return local
+}

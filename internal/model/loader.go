@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sampo-ai/sampo/internal/quant"
+	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/weights"
+)
+
+// A Loader fetches tensors by their GGUF names, whatever names the file has, and checks their shapes. The first thing
+// that is wrong is kept: callers fetch everything and look at Finish.
+type Loader struct {
+	Naming Naming
+
+	src   weights.Source
+	pool  *tensor.Pool
+	parts map[string]string // GGUF's name of a layer's part -> Hugging Face's
+	root  string            // Hugging Face: what names of the text model begin with
+	used  map[string]bool
+	err   error
+}
+
+// hfParts are the Hugging Face names that most families share. A family gives its exceptions to NewLoader.
+var hfParts = map[string]string{
+	"attn_norm":   "input_layernorm",
+	"attn_q":      "self_attn.q_proj",
+	"attn_k":      "self_attn.k_proj",
+	"attn_v":      "self_attn.v_proj",
+	"attn_output": "self_attn.o_proj",
+	"attn_q_norm": "self_attn.q_norm",
+	"attn_k_norm": "self_attn.k_norm",
+	"ffn_norm":    "post_attention_layernorm",
+	"ffn_gate":    "mlp.gate_proj",
+	"ffn_up":      "mlp.up_proj",
+	"ffn_down":    "mlp.down_proj",
+}
+
+// NewLoader reads tensors of src. Parts has the Hugging Face names, by GGUF name, in which a family differs; it may be nil.
+func NewLoader(src weights.Source, pool *tensor.Pool, naming Naming, parts map[string]string) *Loader {
+	l := &Loader{Naming: naming, src: src, pool: pool, parts: parts, used: map[string]bool{}}
+	for _, root := range []string{"model.", "model.language_model.", "language_model.model."} {
+		if _, ok := src.Tensor(root + "embed_tokens.weight"); ok {
+			l.root = root
+		}
+	}
+	return l
+}
+
+// LayerPart names a part of a layer as GGUF does.
+func LayerPart(layer int, part string) string { return "blk." + strconv.Itoa(layer) + "." + part }
+
+// name translates a GGUF name without its suffix.
+func (l *Loader) name(name string) string {
+	if l.Naming == GGUF {
+		return name
+	}
+	switch name {
+	case "token_embd":
+		return l.root + "embed_tokens"
+	case "output_norm":
+		return l.root + "norm"
+	case "output":
+		if head, ok := strings.CutSuffix(l.root, "model."); ok {
+			return head + "lm_head"
+		}
+		return "lm_head"
+	}
+	layer, part, _ := strings.Cut(strings.TrimPrefix(name, "blk."), ".")
+	if hf, ok := l.parts[part]; ok {
+		part = hf
+	} else if hf, ok := hfParts[part]; ok {
+		part = hf
+	}
+	return l.root + "layers." + layer + "." + part
+}
+
+// Has reports whether the file has a tensor; name includes the suffix.
+func (l *Loader) Has(name string) bool {
+	stem, suffix := cutSuffix(name)
+	_, ok := l.src.Tensor(l.name(stem) + suffix)
+	return ok
+}
+
+// cutSuffix splits "blk.0.attn_q.weight" before its last dot.
+func cutSuffix(name string) (stem, suffix string) {
+	at := strings.LastIndexByte(name, '.')
+	return name[:at], name[at:]
+}
+
+// tensor fetches a tensor of the given shape; name includes the suffix. A size of 0 may be anything.
+func (l *Loader) tensor(name string, shape ...int) (weights.Tensor, bool) {
+	stem, suffix := cutSuffix(name)
+	name = l.name(stem) + suffix
+	t, ok := l.src.Tensor(name)
+	if !ok {
+		l.Fail("tensor %q is missing", name)
+		return t, false
+	}
+	l.used[name] = true
+	matches := func(got, want int) bool { return want == 0 || got == want }
+	if !slices.EqualFunc(t.Shape, shape, matches) {
+		l.Fail("tensor %q has shape %v, want %v", name, t.Shape, shape)
+		return t, false
+	}
+	if !t.Type.Supported() {
+		l.Fail("tensor %q has type %v, which is not supported", name, t.Type)
+		return t, false
+	}
+	return t, true
+}
+
+// Matrix fetches a weight matrix. Rows 0 means any number.
+//
+// Shapes: the tensor is [rows, cols].
+func (l *Loader) Matrix(name string, rows, cols int) *tensor.Matrix {
+	t, ok := l.tensor(name, rows, cols)
+	if !ok {
+		return nil
+	}
+	m, err := tensor.NewMatrix(l.pool, t.Type, t.Shape[0], t.Shape[1], t.Data)
+	if err != nil {
+		l.Fail("tensor %q: %v", t.Name, err)
+		return nil
+	}
+	return m
+}
+
+// Linear fetches a matrix and, if the file has one, its bias; name is without suffix.
+//
+// Shapes: the tensors are [rows, cols] and [rows].
+func (l *Loader) Linear(name string, rows, cols int) Linear {
+	linear := Linear{W: l.Matrix(name+".weight", rows, cols)}
+	if l.Has(name + ".bias") {
+		linear.Bias = l.Vector(name+".bias", rows)
+	}
+	return linear
+}
+
+// Vector fetches a vector as floats.
+//
+// Shapes: the tensor and the result are [n].
+func (l *Loader) Vector(name string, n int) []float32 {
+	t, ok := l.tensor(name, n)
+	if !ok {
+		return nil
+	}
+	v := make([]float32, n)
+	if err := quant.Dequantize(v, t.Type, t.Data); err != nil {
+		l.Fail("tensor %q: %v", t.Name, err)
+	}
+	return v
+}
+
+// Norm fetches the weights of a norm and adds offset to them.
+//
+// Shapes: the tensor and the result are [n].
+func (l *Loader) Norm(name string, n int, offset float32) []float32 {
+	w := l.Vector(name+".weight", n)
+	for i := range w {
+		w[i] += offset
+	}
+	return w
+}
+
+// Rounded returns x as a constant of the type that a tensor is stored in: reference code keeps such constants so.
+func (l *Loader) Rounded(name string, x float32) float32 {
+	stem, suffix := cutSuffix(name)
+	switch t, _ := l.src.Tensor(l.name(stem) + suffix); t.Type {
+	case quant.BF16:
+		return quant.BF16ToF32(quant.F32ToBF16(x))
+	case quant.F16:
+		return quant.F16ToF32(quant.F32ToF16(x))
+	}
+	return x
+}
+
+// Skip marks tensors as known and not needed. A name that ends in * stands for all that begin so.
+func (l *Loader) Skip(names ...string) {
+	for _, have := range l.src.Names() {
+		for _, name := range names {
+			prefix, many := strings.CutSuffix(name, "*")
+			if have == name || many && strings.HasPrefix(have, prefix) {
+				l.used[have] = true
+			}
+		}
+	}
+}
+
+// Fail keeps an error unless there is one.
+func (l *Loader) Fail(format string, args ...any) {
+	if l.err == nil {
+		l.err = fmt.Errorf("model: "+format, args...)
+	}
+}
+
+// Finish returns the first error. A tensor that nobody asked for is one: the model would not be what its file says.
+func (l *Loader) Finish() error {
+	for _, name := range l.src.Names() {
+		if !l.used[name] && !strings.HasSuffix(name, ".rotary_emb.inv_freq") {
+			l.Fail("tensor %q is not known to this family", name)
+		}
+	}
+	return l.err
+}

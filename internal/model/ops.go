@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import "github.com/sampo-ai/sampo/internal/tensor"
+
+// X returns the residual stream.
+//
+// Shapes: result [T, E], after the last layer's attention [N, E].
+func (s *Step) X() []float32 { return s.x[:s.rows*s.cfg.Hidden] }
+
+// Norm returns x after RMSNorm, valid until the next Norm.
+//
+// Shapes: x, result [T, E]; weight [E].
+func (s *Step) Norm(x, weight []float32) []float32 {
+	s.normed = grow(s.normed, len(x))
+	s.source, s.weight = x, weight
+	s.split(s.rows, s.cfg.Hidden, s.normRows)
+	return s.normed
+}
+
+// Add adds a branch to the residual stream.
+//
+// Shapes: branch [T, E].
+func (s *Step) Add(branch []float32) {
+	s.source = branch
+	s.split(s.rows, s.cfg.Hidden, s.addRows)
+}
+
+func (s *Step) norm(first, end int) {
+	e := s.cfg.Hidden
+	tensor.RMSNorm(s.normed[first*e:end*e], s.source[first*e:end*e], s.weight, s.cfg.NormEps)
+}
+
+func (s *Step) add(first, end int) {
+	e := s.cfg.Hidden
+	tensor.Add(s.x[first*e:end*e], s.source[first*e:end*e])
+}
+
+// embed sets rows of the residual stream to the embeddings of their tokens.
+func (s *Step) embed(first, end int) {
+	e := s.cfg.Hidden
+	for t := first; t < end; t++ {
+		row := s.x[t*e : (t+1)*e]
+		tensor.Row(row, s.embedding, int(s.batch.Tokens[t]))
+		if s.cfg.EmbeddingScale != 1 {
+			tensor.Scale(row, s.cfg.EmbeddingScale)
+		}
+	}
+}
+
+// set prepares the input of products.
+func (s *Step) set(a *tensor.Activations, x []float32, rows int) {
+	if rows > 0 {
+		a.Set(s.pool, x, rows, len(x)/rows)
+	}
+}
+
+// mul computes products of one input, with their biases. An input without rows has none.
+func (s *Step) mul(a *tensor.Activations, products ...product) {
+	if len(products[0].dst) == 0 {
+		return
+	}
+	var all [3]tensor.Product
+	for i, p := range products {
+		all[i] = tensor.Product{Dst: p.dst, W: p.linear.W}
+	}
+	s.pool.Mul(a, all[:len(products)]...)
+	for _, p := range products {
+		if p.linear.Bias != nil {
+			tensor.AddBias(p.dst, p.linear.Bias)
+		}
+	}
+}
+
+// threadWork is how many values make waking another thread worthwhile: about 10 microseconds of work.
+const threadWork = 32 << 10
+
+// split runs part over all rows, on several threads if there is enough to do. Cost is the values in a row.
+func (s *Step) split(rows, cost int, part func(first, end int)) {
+	if rows*cost < threadWork {
+		part(0, rows)
+		return
+	}
+	// Whole cache blocks a time, so that threads do not write to the same lines of it.
+	s.chunk, s.part = BlockSize, part
+	s.splitRows = rows
+	s.pool.Do((rows+s.chunk-1)/s.chunk, s.chunkWork)
+}
+
+func (s *Step) runChunk(i, _ int) {
+	s.part(i*s.chunk, min((i+1)*s.chunk, s.splitRows))
+}
+
+// gather copies rows of x to dst, which grows if it must, and returns it.
+//
+// Shapes: x [T, width]; rows [n]; result [n, width].
+func gather(dst, x []float32, rows []int32, width int) []float32 {
+	dst = grow(dst, len(rows)*width)
+	for i, row := range rows {
+		copy(dst[i*width:(i+1)*width], x[int(row)*width:])
+	}
+	return dst
+}
+
+// grow returns a slice of n values, in buf's memory where that suffices. The values are not cleared.
+func grow(buf []float32, n int) []float32 {
+	if cap(buf) >= n {
+		return buf[:n]
+	}
+	return make([]float32, n)
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/sampo-ai/sampo/internal/kernel"
+)
+
+// Attention is flash-style attention of many sequences over paged keys and values.
+//
+// Keys are visited in order of position: in segments of segmentKeys, within them in chunks of chunkKeys, both counted
+// from position 0. A segment is an online softmax over its chunks; segments are merged in order. A key that a row does
+// not see, or a chunk or segment without any that it sees, leaves the row's numbers exactly as they are. So a row's bits
+// depend on its own query, keys and values only. Keys and values of the batch itself are read from the cache as stored.
+//
+// The queries of all heads that share a KV head are rows of one tile, so keys and values are read once for them.
+//
+// Dao et al. 2022 (arXiv:2205.14135); grouped heads 2305.13245; paging 2309.06180.
+type Attention struct {
+	heads, kvHeads, headDim int
+	window                  int // positions that a row sees, its own included; 0: all
+	positions               []int32
+	spans                   []Span
+	tasks                   []attentionTask
+	partials                int // segments that are computed apart and merged afterwards
+
+	out, q  []float32
+	scale   float32
+	kv      *KV
+	scratch []attentionScratch // one for each worker
+	parts   []float32          // [partials, H/K, 2+W]
+	work    func(i, worker int)
+}
+
+// A Span is a run of query rows that belong to one sequence.
+type Span struct {
+	First, Rows int
+	Table       []int32 // blocks of the sequence: position/KVBlock indexes it
+}
+
+const (
+	chunkKeys   = 4 * KVBlock // a row of scores: 512 B
+	segmentKeys = 512         // at this length a segment is worth a thread's waking: about 10 µs a head
+
+	// noMaximum is the running maximum before any score. It is finite, so that differences are not NaN.
+	noMaximum = -1e30
+)
+
+// An attentionTask is one tile of query rows of one KV head. Rows are counted (row of the span)·H/K + head of the group.
+type attentionTask struct {
+	span, head int32
+	first, end int32 // rows
+	part       int32 // index of its partial result, or -1: the whole context
+	segment    int32 // the segment to do, when part >= 0
+}
+
+// NewAttention prepares attention of these sizes; window 0 means that a row sees all earlier positions.
+//
+// Shapes: queries [N, heads, headDim]; keys and values as KV has them.
+func NewAttention(p *Pool, heads, kvHeads, headDim, window int) *Attention {
+	if heads%kvHeads != 0 {
+		panic(fmt.Sprintf("tensor: attention: %d heads, %d KV heads", heads, kvHeads))
+	}
+	a := &Attention{heads: heads, kvHeads: kvHeads, headDim: headDim, window: window}
+	a.scratch = make([]attentionScratch, p.Threads())
+	for i := range a.scratch {
+		a.scratch[i].init(headDim)
+	}
+	a.work = a.do
+	return a
+}
+
+// Plan cuts the work of a batch into tasks; Run may then be called for each layer.
+//
+// Shapes: positions [N], one for each query row; spans cover them in order. Both must stay unchanged until the last Run.
+func (a *Attention) Plan(positions []int32, spans []Span) {
+	a.positions, a.spans, a.tasks, a.partials = positions, spans, a.tasks[:0], 0
+	group := a.heads / a.kvHeads
+	for i, span := range spans {
+		rows := span.Rows * group
+		if rows <= kernel.KVTileRows && a.segments(span) > 1 {
+			a.planSegments(i, span, rows)
+			continue
+		}
+		for head := range a.kvHeads {
+			// The last rows have most keys: they go first, so that threads end together.
+			for end := rows; end > 0; end -= kernel.KVTileRows {
+				a.tasks = append(a.tasks, attentionTask{
+					span: int32(i), head: int32(head), first: int32(max(0, end-kernel.KVTileRows)), end: int32(end), part: -1,
+				})
+			}
+		}
+	}
+}
+
+// planSegments gives each segment of a short span to a task of its own.
+func (a *Attention) planSegments(i int, span Span, rows int) {
+	first, n := a.firstSegment(span), a.segments(span)
+	for head := range a.kvHeads {
+		for segment := range n {
+			a.tasks = append(a.tasks, attentionTask{
+				span: int32(i), head: int32(head), end: int32(rows), part: int32(a.partials), segment: int32(first + segment),
+			})
+			a.partials++
+		}
+	}
+}
+
+// firstSegment returns the first segment that the span's first row sees.
+func (a *Attention) firstSegment(span Span) int {
+	return a.firstVisible(a.positions[span.First]) / segmentKeys
+}
+
+// segments returns how many segments the span's rows see.
+func (a *Attention) segments(span Span) int {
+	return int(a.positions[span.First+span.Rows-1])/segmentKeys + 1 - a.firstSegment(span)
+}
+
+func (a *Attention) firstVisible(pos int32) int {
+	if a.window == 0 {
+		return 0
+	}
+	return max(0, int(pos)-a.window+1)
+}
+
+// Run sets out to the attention of the planned rows: softmax(scale · q·k) · v.
+//
+// Shapes: out, q [N, H, D].
+func (a *Attention) Run(p *Pool, out, q []float32, kv *KV, scale float32) {
+	if n := len(a.positions) * a.heads * a.headDim; len(out) < n || len(q) < n {
+		panic(fmt.Sprintf("tensor: attention: %d and %d values, want %d", len(out), len(q), n))
+	}
+	a.out, a.q, a.kv, a.scale = out, q, kv, scale
+	a.parts = grow(a.parts, a.partials*a.partSize())
+	p.Do(len(a.tasks), a.work)
+	a.merge()
+}
+
+// partSize is the length of a partial result: for each row of a tile its maximum, its sum and its values.
+func (a *Attention) partSize() int { return kernel.KVTileRows * (2 + a.kv.valueStride) }
+
+func (a *Attention) do(i, worker int) {
+	task, s := &a.tasks[i], &a.scratch[worker]
+	s.load(a, task)
+	if task.part >= 0 {
+		s.segment(a, task, int(task.segment))
+		part := a.parts[int(task.part)*a.partSize():][:a.partSize()]
+		s.save(part)
+		return
+	}
+	for segment := s.low / segmentKeys; segment*segmentKeys < s.high; segment++ {
+		s.segment(a, task, segment)
+		s.merge()
+	}
+	s.store(a, task)
+}
+
+// merge adds up the partial results of segments that were computed apart.
+func (a *Attention) merge() {
+	s := &a.scratch[0]
+	for i := 0; i < len(a.tasks); {
+		task := &a.tasks[i]
+		if task.part < 0 {
+			i++
+			continue
+		}
+		s.reset(int(task.end - task.first))
+		for ; i < len(a.tasks) && a.tasks[i].span == task.span && a.tasks[i].head == task.head; i++ {
+			s.restore(a.parts[int(a.tasks[i].part)*a.partSize():][:a.partSize()])
+			s.merge()
+		}
+		s.store(a, task)
+	}
+}
