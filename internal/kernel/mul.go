@@ -56,4 +56,5 @@ func init() {
 	addMulKernels()
 	quantizeTiers[generic] = quantizeTwin
 	addQuantizeKernels()
+	addDotKernels()
 }

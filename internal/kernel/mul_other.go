@@ -7,3 +7,5 @@ package kernel
 func addMulKernels() {}
 
 func addQuantizeKernels() {}
+
+func addDotKernels() {}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
+	"github.com/sampo-ai/sampo/internal/quant"
 )
 
 // A Product asks for Dst = activations times the transpose of W.
@@ -82,7 +83,7 @@ func (r *productRun) chunk(i, worker int) {
 	first := (i - piece.first) * piece.step
 	if w.packed == nil {
 		rows := first * kernel.PanelRows
-		r.floatRows(piece, rows, min(rows+piece.step*kernel.PanelRows, w.rows), worker)
+		r.floatRows(piece, rows, min(rows+piece.step*kernel.PanelRows, w.rows))
 		return
 	}
 	end := min(first+piece.step, w.packed.count())
@@ -109,37 +110,22 @@ func (r *productRun) panel(piece *piece, panel, row int, records []byte, rows, w
 	}
 }
 
-// floatRows multiplies rows of float weights with all activations.
-func (r *productRun) floatRows(piece *piece, first, end, worker int) {
-	w := piece.W
-	if len(r.scratch[worker]) < w.cols {
-		r.scratch[worker] = make([]float32, w.cols)
-	}
-	row := r.scratch[worker][:w.cols]
-	for o := first; o < end; o++ {
-		Row(row, w, o)
-		for t := range r.a.rows {
-			piece.Dst[t*w.rows+o] = dot(row, r.a.x[t*w.cols:][:w.cols])
+// floatTile is how many activation rows float weights meet at a time: their inputs and a chunk fit the second cache.
+const floatTile = 32
+
+// floatRows multiplies weight rows from first to end with all activations.
+func (r *productRun) floatRows(piece *piece, first, end int) {
+	w, float := piece.W, floatTypes[piece.W.typ]
+	for token := 0; token < r.a.rows; token += floatTile {
+		tokens := min(floatTile, r.a.rows-token)
+		x := r.a.x[token*w.cols:][:tokens*w.cols]
+		for row := first; row < end; row += kernel.DotRows {
+			rows := min(kernel.DotRows, end-row)
+			data := w.data[row*w.cols*float.Bytes():][:rows*w.cols*float.Bytes()]
+			kernel.Dot(float, piece.Dst[token*w.rows+row:], w.rows, data, x, rows, tokens, w.cols)
 		}
 	}
 }
 
-// dot adds up products in 16 partial sums and these as a tree.
-func dot(w, x []float32) float32 {
-	var sums [16]float32
-	for len(w) >= 16 {
-		for i := range sums {
-			sums[i] += w[i] * x[i]
-		}
-		w, x = w[16:], x[16:]
-	}
-	for i := range w {
-		sums[i] += w[i] * x[i]
-	}
-	for n := 8; n > 0; n /= 2 {
-		for i := range n {
-			sums[i] += sums[i+n]
-		}
-	}
-	return sums[0]
-}
+// floatTypes are the types that stay as they are stored.
+var floatTypes = map[quant.Type]kernel.Float{quant.F32: kernel.F32, quant.F16: kernel.F16, quant.BF16: kernel.BF16}

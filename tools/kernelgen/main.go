@@ -5,7 +5,7 @@
 //
 //	go run ./tools/kernelgen -out internal/kernel
 //
-// mul512.go and mul256.go hold the kernels of the avx512 and the avx2 tier; they read from top to bottom like the
+// mul512.go and mul256.go hold the kernels of the avx512 and the avx2 tier, dot.go those of float weights; they read from top to bottom like the
 // assembly that they print. What the kernels compute is defined by mul_twin.go in internal/kernel, and the layout is
 // drawn in DESIGN.md there.
 package main
@@ -139,6 +139,8 @@ func main() {
 		"mul_avx512_amd64.s":   avx512(),
 		"mul_avx2_amd64.s":     avx2(),
 		"mul_kernels_amd64.go": stubs(),
+		"dot_amd64.s":          dots(),
+		"dot_kernels_amd64.go": dotStubs(),
 	} {
 		if err := os.WriteFile(filepath.Join(*out, name), []byte(text), 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "kernelgen:", err)

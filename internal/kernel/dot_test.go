@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// dotFused is the definition of Dot for one output, with true fma.
+func dotFused(f Float, w []byte, x []float32) float32 {
+	var sums [dotCols]float32
+	for i, v := range x {
+		sums[i%dotCols] = fma(f.value(w, i), v, sums[i%dotCols])
+	}
+	return sumTree(&sums)
+}
+
+func TestDotGivesTheBitsOfTheTwin(t *testing.T) {
+	withTier(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for round := range 300 {
+			f := Float(round % int(floats))
+			rows, tokens, cols := 1+r.IntN(9), 1+r.IntN(9), dotCols*(1+r.IntN(9))
+			if round%10 == 9 {
+				cols = 1 + r.IntN(50)
+			}
+			w, x := make([]byte, rows*cols*f.Bytes()), make([]float32, tokens*cols)
+			for i := range x {
+				x[i] = float32(r.NormFloat64())
+			}
+			for i := range rows * cols {
+				switch v := float32(r.NormFloat64()); f {
+				case F32:
+					binary.LittleEndian.PutUint32(w[4*i:], math.Float32bits(v))
+				case F16:
+					binary.LittleEndian.PutUint16(w[2*i:], uint16(r.Uint32())&0xBFFF)
+				case BF16:
+					binary.LittleEndian.PutUint16(w[2*i:], uint16(math.Float32bits(v)>>16))
+				}
+			}
+			ldd := rows + r.IntN(3)
+			got := make([]float32, tokens*ldd)
+			Dot(f, got, ldd, w, x, rows, tokens, cols)
+			for token := range tokens {
+				for o := range rows {
+					row, input := w[o*cols*f.Bytes():][:cols*f.Bytes()], x[token*cols:][:cols]
+					g, want := got[token*ldd+o], dotFused(f, row, input)
+					exact := active != generic && cols%dotCols == 0
+					if exact && math.Float32bits(g) != math.Float32bits(want) || math.Abs(float64(g-want)) > 1e-5*magnitudes(f, row, input) {
+						t.Fatalf("float %d [%d, %d], row %d of %d, output %d: got %v, want %v", f, rows, cols, token, tokens, o, g, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// magnitudes is the sum of the magnitudes of the products.
+func magnitudes(f Float, w []byte, x []float32) (sum float64) {
+	for i, v := range x {
+		sum += math.Abs(float64(f.value(w, i)) * float64(v))
+	}
+	return sum
+}
