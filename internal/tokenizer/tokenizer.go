@@ -2,79 +2,187 @@
 
 package tokenizer
 
-import "github.com/sampo-ai/sampo/internal/token"
+import (
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
 
 // A Tokenizer turns text into token IDs and back. Make one with FromJSON or FromGGUF. Apart from MarkControl,
 // which belongs to set-up, its methods may be called from many goroutines at once.
-type Tokenizer struct{}
+type Tokenizer struct {
+	// The vocabulary, by ID.
+	pieces  []string     // spelling
+	kinds   []token.Kind // what it is for
+	special []bool       // left out by Decode when special tokens are skipped
+	raw     rawBytes     // what it stands for in a text
 
-// Options say how Encode treats special tokens. The zero value is for text that came from outside.
-type Options struct {
-	ParseSpecial bool // text of a control token becomes that token
-	AddSpecial   bool // add what the model expects around a text, such as BOS
+	// The stages of encoding.
+	added       []addedToken
+	rawAdded    *matcher // added tokens found before normalisation; nil: none
+	normalAdded *matcher // and after it
+	normal      normalizers
+	pre         pretokenizer
+	model       model
+	prefix      []token.ID // put around a text with Options.AddSpecial
+	suffix      []token.ID
+
+	decoding decoding
+
+	bos, eos, unk, pad token.ID // token.None: none
+	eog                []token.ID
+	maxBytes           int
+
+	encoders *sync.Pool // of *encoder
+	index    func() *pieceTable
 }
 
-// FromJSON reads a Hugging Face tokenizer.json, and the tokenizer_config.json beside it, which may be nil.
-func FromJSON(tokenizerJSON, tokenizerConfig []byte) (*Tokenizer, error) { panic("not yet") }
+// A rawBytes holds the bytes of each token, end to end.
+type rawBytes struct {
+	data []byte
+	at   []uint32 // token id is data[at[id]:at[id+1]]
+}
 
-// FromGGUF builds the tokenizer that a GGUF file describes.
-func FromGGUF(v Vocab) (*Tokenizer, error) { panic("not yet") }
+func (r *rawBytes) append(s ...byte) { r.data = append(r.data, s...) }
 
-// Encode returns the IDs of text. Bytes that are not UTF-8 count as U+FFFD, one for each maximal broken sequence.
-func (t *Tokenizer) Encode(text string, opt Options) []token.ID { panic("not yet") }
+// end closes the token that was appended.
+func (r *rawBytes) end() { r.at = append(r.at, uint32(len(r.data))) }
 
-// EncodeSegments returns the IDs of the joined text of segs. Control tokens are found only where their whole text
-// lies in segments that are not data; all else is as if the text had never been cut.
-func (t *Tokenizer) EncodeSegments(segs []Segment, addSpecial bool) []token.ID { panic("not yet") }
+func (r *rawBytes) of(id token.ID) []byte {
+	a, b := r.at[id], r.at[id+1]
+	return r.data[a:b:b]
+}
 
-// Decode returns the text of ids. Broken UTF-8 becomes U+FFFD; IDs outside the vocabulary are empty.
-func (t *Tokenizer) Decode(ids []token.ID, skipSpecial bool) string { panic("not yet") }
+// strings returns the bytes of each token as a string.
+func (r *rawBytes) strings() []string {
+	text := string(r.data)
+	out := make([]string, len(r.at)-1)
+	for i := range out {
+		out[i] = text[r.at[i]:r.at[i+1]]
+	}
+	return out
+}
 
-// Bytes returns the bytes that a token stands for inside a text. The caller must not change them.
-func (t *Tokenizer) Bytes(id token.ID) []byte { panic("not yet") }
+// finish completes a Tokenizer whose vocabulary, stages and special tokens are set.
+func (t *Tokenizer) finish() {
+	t.buildMatchers()
+	for id := range t.pieces {
+		t.maxBytes = max(t.maxBytes, len(t.raw.of(token.ID(id))))
+	}
+	t.index = sync.OnceValue(func() *pieceTable {
+		return newPieceTable(t.pieces, func(id int) bool { return t.pieces[id] != "" })
+	})
+	t.reset()
+}
+
+// reset gives the Tokenizer new encoders, whose caches know nothing.
+func (t *Tokenizer) reset() {
+	seed := maphash.MakeSeed()
+	t.encoders = &sync.Pool{New: func() any { return newEncoder(seed) }}
+}
+
+// buildMatchers sorts the added tokens into those found before and after normalisation.
+func (t *Tokenizer) buildMatchers() {
+	var before, after []addedToken
+	var patterns, normalPatterns []string
+	for _, a := range t.added {
+		if a.normalized {
+			after = append(after, a)
+			normalPatterns = append(normalPatterns, t.normal.apply(a.content, false))
+			continue
+		}
+		before = append(before, a)
+		patterns = append(patterns, a.content)
+	}
+	t.rawAdded, t.normalAdded = nil, nil
+	if len(before) > 0 {
+		t.rawAdded = newMatcher(before, patterns)
+	}
+	if len(after) > 0 {
+		t.normalAdded = newMatcher(after, normalPatterns)
+	}
+}
+
+// MarkControl makes control tokens of markers that are in the vocabulary: their text in data stays text. Markers that
+// the vocabulary lacks are ignored. Not to be called while the Tokenizer is in use.
+func (t *Tokenizer) MarkControl(markers ...string) {
+	for _, marker := range markers {
+		id, ok := t.ID(marker)
+		if !ok || t.kinds[id] == token.Control {
+			continue
+		}
+		t.kinds[id] = token.Control
+		if !slices.ContainsFunc(t.added, func(a addedToken) bool { return a.id == id }) {
+			t.added = append(t.added, addedToken{id: id, content: marker})
+		}
+	}
+	if m, ok := t.model.(*bpe); ok {
+		m.ban()
+	}
+	t.buildMatchers()
+	t.reset()
+}
+
+func (t *Tokenizer) has(id token.ID) bool { return id >= 0 && int(id) < len(t.pieces) }
+
+// Bytes returns the bytes that a token stands for inside a text, nil outside the vocabulary. The caller must not change them.
+func (t *Tokenizer) Bytes(id token.ID) []byte {
+	if !t.has(id) {
+		return nil
+	}
+	return t.raw.of(id)
+}
 
 // Piece returns the vocabulary's spelling of a token, such as "Ġsky" or "▁sky", "" outside the vocabulary.
-func (t *Tokenizer) Piece(id token.ID) string { panic("not yet") }
+func (t *Tokenizer) Piece(id token.ID) string {
+	if !t.has(id) {
+		return ""
+	}
+	return t.pieces[id]
+}
 
-// Kind returns what a token is for.
-func (t *Tokenizer) Kind(id token.ID) token.Kind { panic("not yet") }
+// Kind returns what a token is for; token.Unused outside the vocabulary.
+func (t *Tokenizer) Kind(id token.ID) token.Kind {
+	if !t.has(id) {
+		return token.Unused
+	}
+	return t.kinds[id]
+}
 
-// VocabSize returns one more than the largest ID.
-func (t *Tokenizer) VocabSize() int { panic("not yet") }
+// VocabSize returns one more than the largest ID. The rows of a model's output matrix may be more.
+func (t *Tokenizer) VocabSize() int { return len(t.pieces) }
 
 // ID returns the token that the vocabulary spells as piece.
-func (t *Tokenizer) ID(piece string) (token.ID, bool) { panic("not yet") }
+func (t *Tokenizer) ID(piece string) (token.ID, bool) {
+	if piece == "" {
+		return token.None, false
+	}
+	id, ok := t.index().lookup(piece)
+	if !ok {
+		return token.None, false
+	}
+	return token.ID(id), true
+}
 
 // BOS returns the token that begins a text.
-func (t *Tokenizer) BOS() (token.ID, bool) { panic("not yet") }
+func (t *Tokenizer) BOS() (token.ID, bool) { return t.bos, t.bos != token.None }
 
 // EOS returns the token that ends a text.
-func (t *Tokenizer) EOS() (token.ID, bool) { panic("not yet") }
+func (t *Tokenizer) EOS() (token.ID, bool) { return t.eos, t.eos != token.None }
 
 // UNK returns the token for text that the vocabulary can't spell.
-func (t *Tokenizer) UNK() (token.ID, bool) { panic("not yet") }
+func (t *Tokenizer) UNK() (token.ID, bool) { return t.unk, t.unk != token.None }
 
 // PAD returns the token for padding.
-func (t *Tokenizer) PAD() (token.ID, bool) { panic("not yet") }
+func (t *Tokenizer) PAD() (token.ID, bool) { return t.pad, t.pad != token.None }
 
 // EOG returns all tokens that end a generation, EOS first. The caller must not change it.
-func (t *Tokenizer) EOG() []token.ID { panic("not yet") }
+func (t *Tokenizer) EOG() []token.ID { return t.eog }
 
 // MaxTokenBytes returns the length of the longest token's bytes.
-func (t *Tokenizer) MaxTokenBytes() int { panic("not yet") }
+func (t *Tokenizer) MaxTokenBytes() int { return t.maxBytes }
 
-// MarkControl makes control tokens of markers that are in the vocabulary: their text in data stays text.
-func (t *Tokenizer) MarkControl(markers ...string) { panic("not yet") }
-
-// A Decoder turns a stream of tokens into text, a piece for each token.
-type Decoder struct{}
-
-// NewDecoder returns a decoder that continues after tail, the last tokens before the stream (nil: the stream starts
-// the text).
-func (t *Tokenizer) NewDecoder(tail []token.ID, skipSpecial bool) *Decoder { panic("not yet") }
-
-// Add returns the text that id completes; bytes of an unfinished rune are held back.
-func (d *Decoder) Add(id token.ID) string { panic("not yet") }
-
-// Flush ends the stream. An unfinished rune is dropped.
-func (d *Decoder) Flush() string { panic("not yet") }
+// isControl reports whether a token of kind k must not come from data.
+func isControl(k token.Kind) bool { return k == token.Control || k == token.Unknown }

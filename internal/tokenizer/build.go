@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+var nfc = former{norm.NFC}
+
+var errNotPair = errors.New("not two pieces with a space between")
+
+// newByteLevel sets the model, still without merges, and the bytes of a byte-level vocabulary.
+func (t *Tokenizer) newByteLevel() *bpe {
+	spelled := make([]bool, len(t.pieces)) // in the alphabet, so that a word may become it
+	t.raw = rawBytes{at: make([]uint32, 1, len(t.pieces)+1)}
+	for id, piece := range t.pieces {
+		t.raw.data, spelled[id] = appendAlphabet(t.raw.data, piece)
+		if !spelled[id] {
+			t.raw.append([]byte(piece)...)
+		}
+		t.raw.end()
+	}
+	m := &bpe{kinds: t.kinds, byteLevel: true, unknown: noID}
+	m.pieces = newPieceTable(t.raw.strings(), func(id int) bool { return spelled[id] && t.pieces[id] != "" })
+	m.newByteIDs(func(b byte) (uint32, bool) { return m.pieces.lookup(string([]byte{b})) })
+	t.model = m
+	return m
+}
+
+// addMerge adds the merge of two pieces, as they are spelled, to the table of pairs.
+func (m *bpe) addMerge(left, right []byte, rank uint32) error {
+	l, r := left, right
+	if m.byteLevel {
+		// A spelling has at least as many bytes as it spells, so that it can be rewritten in place.
+		var lok, rok bool
+		l, lok = appendAlphabet(make([]byte, 0, 64), left)
+		r, rok = appendAlphabet(make([]byte, 0, 64), right)
+		if !lok || !rok {
+			return fmt.Errorf("%q and %q are not spelled in the byte-level alphabet", left, right)
+		}
+	}
+	lid, lok := m.pieces.lookup(string(l))
+	rid, rok := m.pieces.lookup(string(r))
+	id, ok := m.pieces.lookup(string(append(l[:len(l):len(l)], r...)))
+	switch {
+	case !lok:
+		return fmt.Errorf("%q is not in the vocabulary", left)
+	case !rok:
+		return fmt.Errorf("%q is not in the vocabulary", right)
+	case !ok:
+		return fmt.Errorf("%q and %q make no piece of the vocabulary", left, right)
+	}
+	m.pairs.add(lid, rid, rank, id)
+	return nil
+}
+
+// setByteFallback finds the tokens of single bytes by their spelling.
+func (m *bpe) setByteFallback() {
+	m.newByteIDs(func(b byte) (uint32, bool) { return m.pieces.lookup(byteSpelling(b)) })
+}
+
+// setSpelledBytes sets the bytes of a vocabulary that spells text as it is: by replacements, and with fallback also the
+// tokens of single bytes.
+func (t *Tokenizer) setSpelledBytes(replace []replacer, fallback bool) {
+	t.raw = rawBytes{at: make([]uint32, 1, len(t.pieces)+1)}
+	for _, piece := range t.pieces {
+		for _, r := range replace {
+			if strings.Contains(piece, r.old) {
+				piece = r.apply(piece, false)
+			}
+		}
+		if b, ok := singleByte(piece); ok && fallback {
+			t.raw.append(b)
+		} else {
+			t.raw.append([]byte(piece)...)
+		}
+		t.raw.end()
+	}
+}
+
+// singleByte returns the byte that a piece such as <0x0A> stands for.
+func singleByte(piece string) (byte, bool) {
+	if len(piece) != len("<0x0A>") || piece[:3] != "<0x" || piece[5] != '>' {
+		return 0, false
+	}
+	b, err := strconv.ParseUint(piece[3:5], 16, 8)
+	return byte(b), err == nil
+}
+
+// cutAtJoints lets words end where no piece reaches across, if that can't change any ID.
+func (t *Tokenizer) cutAtJoints(m *bpe) {
+	if m.byteLevel || m.ignoreMerges || !m.allBytes || m.mergesBytes() {
+		return
+	}
+	j := newJoints()
+	for _, piece := range m.pieces.text {
+		j.add(piece)
+	}
+	t.pre.splitters = append(t.pre.splitters, j.next)
+}
+
+// mergesBytes reports whether some merge joins tokens of single bytes.
+func (m *bpe) mergesBytes() bool {
+	if m.pairs == nil {
+		return false
+	}
+	single := map[uint32]bool{}
+	for _, id := range m.byteIDs {
+		single[id] = true
+	}
+	for _, s := range m.pairs.slots {
+		if s.key != 0 && (single[uint32(s.key>>32)-1] || single[uint32(s.key)]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokenizer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// FromGGUF builds the tokenizer that a GGUF file describes.
+func FromGGUF(v Vocab) (*Tokenizer, error) {
+	loadClasses()
+	if err := checkVocab(&v); err != nil {
+		return nil, fmt.Errorf("tokenizer: tokenizer.ggml.%w", err)
+	}
+	var t *Tokenizer
+	var err error
+	switch v.Model {
+	case "gpt2":
+		t, err = fromGPT2(&v)
+	case "llama":
+		t, err = fromLlama(&v)
+	default:
+		err = fmt.Errorf("model: unknown model %q, known are gpt2, llama", v.Model)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tokenizer: tokenizer.ggml.%w", err)
+	}
+	t.finish()
+	return t, nil
+}
+
+// maxVocab bounds the entries of a vocabulary. The largest in use have about 500,000.
+const maxVocab = 1 << 22
+
+func checkVocab(v *Vocab) error {
+	n := len(v.Tokens)
+	switch {
+	case n == 0:
+		return fmt.Errorf("tokens: the file has none")
+	case n > maxVocab:
+		return fmt.Errorf("tokens: %d tokens, at most %d are read", n, maxVocab)
+	case v.Types != nil && len(v.Types) != n:
+		return fmt.Errorf("token_type: %d entries for %d tokens", len(v.Types), n)
+	case v.Model == "llama" && len(v.Scores) != n:
+		return fmt.Errorf("scores: %d entries for %d tokens", len(v.Scores), n)
+	}
+	for i, k := range v.Types {
+		if k < int32(token.Normal) || k > int32(token.Byte) {
+			return fmt.Errorf("token_type: token %d has unknown type %d", i, k)
+		}
+	}
+	for _, s := range []struct {
+		name string
+		id   token.ID
+	}{
+		{"bos", v.BOS}, {"eos", v.EOS}, {"eot", v.EOT}, {"eom", v.EOM}, {"unknown", v.UNK}, {"padding", v.PAD},
+	} {
+		if s.id != token.None && (s.id < 0 || int(s.id) >= n) {
+			return fmt.Errorf("%s_token_id: %d is not one of %d tokens", s.name, s.id, n)
+		}
+	}
+	return nil
+}
+
+// newFromVocab sets what all models share.
+func newFromVocab(v *Vocab) *Tokenizer {
+	t := &Tokenizer{
+		pieces:  slices.Clone(v.Tokens),
+		kinds:   make([]token.Kind, len(v.Tokens)),
+		special: make([]bool, len(v.Tokens)),
+		bos:     v.BOS, eos: v.EOS, unk: v.UNK, pad: v.PAD,
+	}
+	for i := range t.kinds {
+		t.kinds[i] = token.Normal
+		if v.Types != nil {
+			t.kinds[i] = token.Kind(v.Types[i])
+		}
+		t.special[i] = isControl(t.kinds[i])
+	}
+	for _, id := range append([]token.ID{v.EOS, v.EOT, v.EOM}, v.MoreEOG...) {
+		if t.has(id) && !slices.Contains(t.eog, id) {
+			t.eog = append(t.eog, id)
+		}
+	}
+	return t
+}
+
+// addFromKinds makes added tokens of control, unknown and user-defined ones.
+func (t *Tokenizer) addFromKinds() {
+	for i, k := range t.kinds {
+		if isControl(k) || k == token.UserDefined {
+			t.added = append(t.added, addedToken{id: token.ID(i), content: t.pieces[i], special: isControl(k)})
+		}
+	}
+}
+
+// surround sets what goes around a text.
+func (t *Tokenizer) surround(v *Vocab, bosByDefault bool) {
+	if on(v.AddBOS, bosByDefault) && v.BOS != token.None {
+		t.prefix = []token.ID{v.BOS}
+	}
+	if on(v.AddEOS, false) && v.EOS != token.None {
+		t.suffix = []token.ID{v.EOS}
+	}
+}
+
+func on(b *bool, byDefault bool) bool {
+	if b == nil {
+		return byDefault
+	}
+	return *b
+}
+
+// fromGPT2 builds a byte-level BPE.
+func fromGPT2(v *Vocab) (*Tokenizer, error) {
+	i := slices.IndexFunc(namedPretokenizers, func(n named) bool { return slices.Contains(n.names, v.Pre) })
+	if i < 0 {
+		var known []string
+		for _, n := range namedPretokenizers {
+			known = append(known, n.names...)
+		}
+		return nil, fmt.Errorf("pre: unknown pre-tokenizer %q, known are %s", v.Pre, strings.Join(known, ", "))
+	}
+	pre := namedPretokenizers[i]
+	t := newFromVocab(v)
+	m := t.newByteLevel()
+	m.pairs = newPairTable(len(v.Merges))
+	for i, merge := range v.Merges {
+		left, right, ok := strings.Cut(merge, " ")
+		if !ok {
+			return nil, fmt.Errorf("merges[%d]: %w", i, errNotPair)
+		}
+		if err := m.addMerge([]byte(left), []byte(right), uint32(i)); err != nil {
+			return nil, fmt.Errorf("merges[%d]: %w", i, err)
+		}
+	}
+	m.ignoreMerges = pre.ignoreMerges
+	if v.UNK != token.None && !m.allBytes {
+		m.unknown = uint32(v.UNK)
+	}
+	t.addFromKinds()
+	t.pre.splitters = pre.splitters
+	if pre.nfc {
+		t.normal = normalizers{nfc}
+	}
+	t.surround(v, pre.addBOS)
+	m.ban()
+	return t, nil
+}
+
+// fromLlama builds a SentencePiece BPE.
+func fromLlama(v *Vocab) (*Tokenizer, error) {
+	t := newFromVocab(v)
+	for i, k := range t.kinds {
+		// Converters write runs of the space mark as runs of spaces.
+		if s := t.pieces[i]; k == token.UserDefined && s != "" && strings.Trim(s, " ") == "" {
+			t.pieces[i] = strings.Repeat(spaceMark, len(s))
+		}
+	}
+	plain := func(id int) bool {
+		k := t.kinds[id]
+		return k != token.Byte && !isControl(k) && t.pieces[id] != ""
+	}
+	scores := slices.Clone(v.Scores)
+	for i, k := range t.kinds {
+		if k == token.UserDefined {
+			scores[i] = float32(math.Inf(1)) // their stored score means nothing
+		}
+	}
+	ranks, err := newScoreRanks(t.pieces, scores, plain)
+	if err != nil {
+		return nil, fmt.Errorf("tokens: %w", err)
+	}
+	m := &bpe{kinds: t.kinds, scores: ranks, unknown: noID, fuseUnknown: true}
+	m.pieces = newPieceTable(t.pieces, func(id int) bool { return t.pieces[id] != "" })
+	m.setByteFallback()
+	if v.UNK != token.None {
+		m.unknown = uint32(v.UNK)
+	}
+	t.model = m
+	t.setSpelledBytes([]replacer{{spaceMark, " "}}, true)
+	t.addFromKinds()
+	if on(v.AddSpacePrefix, true) {
+		t.normal = append(t.normal, prepender{spaceMark})
+		t.decoding.stripLeft = 1
+	}
+	t.normal = append(t.normal, replacer{" ", spaceMark})
+	t.cutAtJoints(m)
+	t.surround(v, true)
+	return t, nil
+}
