@@ -3,8 +3,6 @@
 package tensor
 
 import (
-	"unsafe"
-
 	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/quant"
 )
@@ -35,7 +33,7 @@ type panels struct {
 func packPanels(p *Pool, f kernel.Format, rows, blocks int, data []byte) *panels {
 	w := &panels{format: f, blocks: blocks, bytes: f.PanelBytes(blocks)}
 	count := (rows + kernel.PanelRows - 1) / kernel.PanelRows
-	w.data = alignedBytes(count * w.bytes)
+	w.data = p.slab.take(count * w.bytes)
 	rowBytes := len(data) / rows
 	p.Do(count, func(i, _ int) {
 		for o := range min(kernel.PanelRows, rows-i*kernel.PanelRows) {
@@ -55,12 +53,4 @@ func (w *panels) panel(i int) []byte { return w.data[i*w.bytes:][:w.bytes:w.byte
 // row sets dst to the values of row i.
 func (w *panels) row(dst []float32, i int) {
 	kernel.UnpackRow(w.format, dst, w.panel(i/kernel.PanelRows), i%kernel.PanelRows, w.blocks)
-}
-
-// alignedBytes allocates zeroed bytes that start on a cache line.
-func alignedBytes(n int) []byte {
-	const line = 64
-	b := make([]byte, n+line-1)
-	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (line - 1)
-	return b[skip:][:n:n]
 }

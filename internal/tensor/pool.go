@@ -48,6 +48,7 @@ type Pool struct {
 	done     sync.WaitGroup
 
 	products productRun
+	slab     slab // memory of packed weights
 }
 
 const (

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tensor
+
+import "unsafe"
+
+const (
+	lineBytes = 64
+	// slabBytes is how much memory is asked for at once. Large pages need slabs of many times their size (2 MiB).
+	slabBytes = 32 << 20
+)
+
+// A slab is memory that packed weights are cut from, so that small matrices lie on large pages too: walking through
+// weights of 4 KiB pages misses the TLB all the time. A slab is freed when the last matrix in it is.
+type slab struct{ free []byte }
+
+// take cuts n zeroed bytes that start on a cache line.
+func (s *slab) take(n int) []byte {
+	n = (n + lineBytes - 1) &^ (lineBytes - 1)
+	if n > len(s.free) {
+		if n >= slabBytes/2 {
+			return largePages(n)
+		}
+		s.free = largePages(slabBytes)
+	}
+	taken := s.free[:n:n]
+	s.free = s.free[n:]
+	return taken
+}
+
+// largePages allocates zeroed bytes that start on a cache line, on large pages if the system has them to give.
+func largePages(n int) []byte {
+	b := alignedBytes(n)
+	adviseLargePages(b)
+	return b
+}
+
+// alignedBytes allocates zeroed bytes that start on a cache line.
+func alignedBytes(n int) []byte {
+	b := make([]byte, n+lineBytes-1)
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (lineBytes - 1)
+	return b[skip:][:n:n]
+}
