@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bundle
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sampo-ai/sampo/internal/ordjson"
+	"github.com/sampo-ai/sampo/internal/token"
+	"github.com/sampo-ai/sampo/internal/weights/gguf"
+)
+
+// GenerationDefaults are the sampling parameters that a model's files recommend; nil: nothing is said. A request's own
+// parameters come first.
+type GenerationDefaults struct {
+	Temperature       *float32
+	TopP              *float32
+	MinP              *float32
+	RepetitionPenalty *float32
+	TopK              *int // 0 or less: all tokens
+	MaxTokens         *int // output tokens of a request
+	EOS               []token.ID
+}
+
+// A setting is a number among the defaults, with the bounds that make sense.
+type setting struct {
+	key       string
+	set       func(float64)
+	low, high float64
+}
+
+// settings lists the numbers of d under the keys of a format, in this order: temperature, top p, min p, repetition
+// penalty, top k, new tokens. A key may be "".
+func (d *GenerationDefaults) settings(keys [6]string) []setting {
+	float := func(dst **float32) func(float64) {
+		return func(v float64) { f := float32(v); *dst = &f }
+	}
+	integer := func(dst **int) func(float64) {
+		return func(v float64) { i := int(v); *dst = &i }
+	}
+	return []setting{
+		{keys[0], float(&d.Temperature), 0, math.MaxFloat32},
+		{keys[1], float(&d.TopP), 0, 1},
+		{keys[2], float(&d.MinP), 0, 1},
+		{keys[3], float(&d.RepetitionPenalty), math.SmallestNonzeroFloat32, math.MaxFloat32},
+		{keys[4], integer(&d.TopK), -1, math.MaxInt32},
+		{keys[5], integer(&d.MaxTokens), 1, math.MaxInt32},
+	}
+}
+
+// check says whether v is in the bounds of s.
+func (s setting) check(v float64) error {
+	if !(v >= s.low && v <= s.high) {
+		return fmt.Errorf("%s is %g, want %g to %g", s.key, v, s.low, s.high)
+	}
+	return nil
+}
+
+// fromGGUF takes the defaults of a GGUF file.
+func (d *GenerationDefaults) fromGGUF(meta *gguf.Metadata) error {
+	const prefix = "general.sampling."
+	for _, s := range d.settings([6]string{prefix + "temp", prefix + "top_p", prefix + "min_p", prefix + "penalty_repeat", prefix + "top_k", ""}) {
+		value, ok := meta.Value(s.key)
+		if !ok {
+			continue
+		}
+		v, ok := meta.Float(s.key)
+		if !ok {
+			return fmt.Errorf("key %q is %v, want a number", s.key, value)
+		}
+		if err := s.check(v); err != nil {
+			return fmt.Errorf("key %w", err)
+		}
+		s.set(v)
+	}
+	return nil
+}
+
+// fromJSON takes the defaults of generation_config.json, or nothing if there is none.
+func (d *GenerationDefaults) fromJSON(o *ordjson.Object) error {
+	for _, s := range d.settings([6]string{"temperature", "top_p", "min_p", "repetition_penalty", "top_k", "max_new_tokens"}) {
+		value, _ := o.Get(s.key)
+		if value == nil {
+			continue
+		}
+		n, _ := value.(ordjson.Number)
+		v, ok := n.Float64()
+		if !ok {
+			return fmt.Errorf("generation_config.json: %s is %s, want a number", s.key, ordjson.Marshal(value))
+		}
+		if err := s.check(v); err != nil {
+			return fmt.Errorf("generation_config.json: %w", err)
+		}
+		s.set(v)
+	}
+	return nil
+}
+
+// addEOS adds tokens that end a generation. Those out of range are dropped: no sampler can choose them.
+func (d *GenerationDefaults) addEOS(ids ...token.ID) {
+	for _, id := range ids {
+		if id >= 0 && !slices.Contains(d.EOS, id) {
+			d.EOS = append(d.EOS, id)
+		}
+	}
+}
+
+// eosOf reads a field eos_token_id: a number, a list of numbers, or nothing.
+func eosOf(o *ordjson.Object, file string) ([]token.ID, error) {
+	value, _ := o.Get("eos_token_id")
+	list, ok := value.([]any)
+	if !ok && value != nil {
+		list = []any{value}
+	}
+	var ids []token.ID
+	for _, e := range list {
+		n, _ := e.(ordjson.Number)
+		id, ok := n.Int64()
+		if !ok || id < math.MinInt32 || id > math.MaxInt32 {
+			return nil, fmt.Errorf("%s: eos_token_id is %s, want token IDs", file, ordjson.Marshal(value))
+		}
+		ids = append(ids, token.ID(id))
+	}
+	return ids, nil
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bundle
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/families"
+	"github.com/sampo-ai/sampo/internal/token"
+	"github.com/sampo-ai/sampo/internal/tokenizer"
+	"github.com/sampo-ai/sampo/internal/weights/gguf"
+)
+
+// readGGUF takes the parts of a model from an open file, which the bundle then owns.
+func (b *Bundle) readGGUF(f *gguf.File, opt Options) {
+	b.Name, b.Format, b.FileBytes = opt.Name, GGUF, f.Bytes()
+	if b.Name == "" {
+		b.Name = nameOf(b.Path)
+	}
+	b.Source, b.naming = f, model.GGUF
+	meta := f.Meta()
+	b.facts = ggufFacts(meta)
+	b.facts.count(f)
+	if !opt.TextOnly {
+		b.fail(b.configureGGUF(meta))
+		b.fail(supportedTypes(f))
+	}
+	b.fail(b.textOfGGUF(meta))
+	b.finishText(opt)
+}
+
+// configureGGUF finds the family and reads the configuration.
+func (b *Bundle) configureGGUF(meta *gguf.Metadata) error {
+	arch, ok := meta.String("general.architecture")
+	if !ok {
+		return fmt.Errorf("key %q is missing", "general.architecture")
+	}
+	family, ok := families.ByGGUF(arch)
+	if !ok {
+		return unknownArchitecture(arch, func(f *model.Family) []string { return f.GGUF })
+	}
+	config, err := family.FromGGUF(meta)
+	if err != nil {
+		return err
+	}
+	b.Family, b.Config = family, config
+	return nil
+}
+
+// unknownArchitecture says which architectures there are.
+func unknownArchitecture(arch string, names func(*model.Family) []string) error {
+	var known []string
+	for _, f := range families.All() {
+		known = append(known, names(f)...)
+	}
+	return fmt.Errorf("architecture %.80q is not supported, want one of %q", arch, known)
+}
+
+// supportedTypes refuses quantised tensors that cannot be read.
+func supportedTypes(f *gguf.File) error {
+	for _, name := range f.Names() {
+		if t, _ := f.Tensor(name); t.Type.BlockElems() > 1 && !t.Type.Supported() {
+			return fmt.Errorf("tensor %q is of type %v, which is not supported", name, t.Type)
+		}
+	}
+	return nil
+}
+
+// textOfGGUF reads tokenizer, templates and defaults.
+func (b *Bundle) textOfGGUF(meta *gguf.Metadata) error {
+	all, err := ggufTemplates(meta)
+	if err != nil {
+		return err
+	}
+	b.TemplateSource, b.NamedTemplates = all.split()
+	if err := b.Defaults.fromGGUF(meta); err != nil {
+		return err
+	}
+	vocab, err := ggufVocab(meta)
+	if err != nil {
+		return err
+	}
+	text := func(id token.ID) string {
+		if id == token.None {
+			return ""
+		}
+		return vocab.Tokens[id]
+	}
+	b.Special = SpecialTokens{BOS: text(vocab.BOS), EOS: text(vocab.EOS), UNK: text(vocab.UNK), PAD: text(vocab.PAD)}
+	b.Tokenizer, err = tokenizer.FromGGUF(vocab)
+	if err != nil {
+		return err
+	}
+	b.Defaults.addEOS(b.Tokenizer.EOG()...)
+	return nil
+}
+
+// turnEnds are the texts of tokens that end a turn. Older files do not say which token does.
+var turnEnds = map[string]bool{
+	"<|eot_id|>": true, "<|im_end|>": true, "<|end|>": true, "<end_of_turn>": true, "<turn|>": true, "<|end_of_turn|>": true,
+	"<end_of_utterance>": true,
+}
+
+// ggufVocab copies the tokenizer's keys.
+func ggufVocab(meta *gguf.Metadata) (tokenizer.Vocab, error) {
+	const prefix = "tokenizer.ggml."
+	v := tokenizer.NewVocab()
+	v.Model, _ = meta.String(prefix + "model")
+	v.Pre, _ = meta.String(prefix + "pre")
+	v.Merges, _ = meta.Strings(prefix + "merges")
+	tokens, ok := meta.Strings(prefix + "tokens")
+	if !ok || len(tokens) == 0 {
+		return v, fmt.Errorf("key %q is missing: the file has no vocabulary", prefix+"tokens")
+	}
+	v.Tokens = tokens
+	v.Scores = scores(meta, prefix+"scores")
+	kinds, _ := meta.Ints(prefix + "token_type")
+	for _, k := range kinds {
+		v.Types = append(v.Types, int32(min(max(k, 0), math.MaxUint8)))
+	}
+	ids := map[string]*token.ID{
+		"bos_token_id": &v.BOS, "eos_token_id": &v.EOS, "eot_token_id": &v.EOT, "eom_token_id": &v.EOM,
+		"unknown_token_id": &v.UNK, "padding_token_id": &v.PAD,
+	}
+	more := make([]token.ID, 3)
+	for i, key := range []string{"fim_pad_token_id", "fim_rep_token_id", "fim_sep_token_id"} {
+		more[i] = token.None
+		ids[key] = &more[i]
+	}
+	for key, id := range ids {
+		if n, ok := meta.Int(prefix + key); ok {
+			if n < 0 || n >= int64(len(tokens)) {
+				continue // some writers put -1 or 2^32-1 for none
+			}
+			*id = token.ID(n)
+		}
+	}
+	for _, id := range more {
+		if id != token.None {
+			v.MoreEOG = append(v.MoreEOG, id)
+		}
+	}
+	if v.EOT == token.None {
+		v.EOT = turnEnd(v)
+	}
+	for key, dst := range map[string]**bool{"add_bos_token": &v.AddBOS, "add_eos_token": &v.AddEOS, "add_space_prefix": &v.AddSpacePrefix} {
+		if on, ok := meta.Bool(prefix + key); ok {
+			*dst = &on
+		}
+	}
+	return v, nil
+}
+
+// turnEnd finds the control token that ends a turn by its text, unless that is EOS.
+func turnEnd(v tokenizer.Vocab) token.ID {
+	if v.EOS != token.None && turnEnds[v.Tokens[v.EOS]] {
+		return token.None
+	}
+	for i, kind := range v.Types {
+		if token.Kind(kind) == token.Control && i < len(v.Tokens) && turnEnds[v.Tokens[i]] {
+			return token.ID(i)
+		}
+	}
+	return token.None
+}
+
+// scores reads a list of float32 without going through wider numbers.
+func scores(meta *gguf.Metadata, key string) []float32 {
+	value, _ := meta.Value(key)
+	if s, ok := value.([]float32); ok {
+		return s
+	}
+	wide, _ := meta.Floats(key)
+	out := make([]float32, len(wide))
+	for i, f := range wide {
+		out[i] = float32(f)
+	}
+	return out
+}
