@@ -95,7 +95,10 @@ func (r *ChatRequest) message(c chat.Choice, echo string) chatMessage {
 		m.ReasoningContent, m.Reasoning = &c.Reasoning, &c.Reasoning
 	}
 	for _, call := range c.Calls {
-		m.ToolCalls = append(m.ToolCalls, toolCall{call.ID, "function", toolCallFunction{call.Name, call.Arguments}})
+		m.ToolCalls = append(m.ToolCalls, toolCall{callID(call.ID), "function", toolCallFunction{call.Name, call.Arguments}})
 	}
 	return m
 }
+
+// callID gives the id of a call the form that this API's clients know.
+func callID(id string) string { return "chatcmpl-tool-" + id }

@@ -62,8 +62,8 @@ type ChatStream struct {
 	begun   bool
 }
 
-// Stream returns a writer of the events that answer r.
-func (r *ChatRequest) Stream(h Head) *ChatStream {
+// Events returns a writer of the events that answer r.
+func (r *ChatRequest) Events(h Head) *ChatStream {
 	return &ChatStream{req: r, head: h, pending: make([][]chat.Token, r.Chat.Choices)}
 }
 
@@ -169,7 +169,7 @@ func (s *ChatStream) deltas(d chat.Delta) []chunkDelta {
 				list = append(list, chunkDelta{ReasoningContent: &e.Text, Reasoning: &e.Text})
 			}
 		case chat.CallStart:
-			list = append(list, chunkDelta{ToolCalls: []toolCallDelta{{Index: e.Call, ID: e.ID, Type: "function", Function: functionDelta{Name: e.Name}}}})
+			list = append(list, chunkDelta{ToolCalls: []toolCallDelta{{Index: e.Call, ID: callID(e.ID), Type: "function", Function: functionDelta{Name: e.Name}}}})
 		case chat.CallArguments:
 			list = append(list, chunkDelta{ToolCalls: []toolCallDelta{{Index: e.Call, Function: functionDelta{Arguments: e.Text}}}})
 		}

@@ -86,8 +86,8 @@ type CompletionStream struct {
 	last    chat.Delta
 }
 
-// Stream returns a writer of the events that answer r.
-func (r *CompletionRequest) Stream(h Head) *CompletionStream {
+// Events returns a writer of the events that answer r.
+func (r *CompletionRequest) Events(h Head) *CompletionStream {
 	return &CompletionStream{req: r, head: h, prompts: map[int]*chat.PromptInfo{}, begun: map[int]bool{}, offset: map[int]int{}}
 }
 

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/ordjson"
+	"github.com/sampo-ai/sampo/internal/parser"
+	"github.com/sampo-ai/sampo/internal/token"
+	"github.com/sampo-ai/sampo/internal/tokenizer"
+)
+
+// Chat asks for answers to a conversation. Cancelling ctx ends the stream with its error.
+func (m *Model) Chat(ctx context.Context, r chat.Request) (*Stream, error) {
+	begun := time.Now()
+	req, err := m.request(&r.Params)
+	if err != nil {
+		return nil, err
+	}
+	prompt, err := m.Prompt(r)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := m.fit(prompt.Tokens, &r.Params)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checkLogprobs(&r.Params, [][]token.ID{ids}); err != nil {
+		return nil, err
+	}
+	prompt.Tokens = ids
+	prompt.Echo = echoOf(r)
+	format := m.Format
+	if r.NoToolParsing || len(r.Tools) == 0 {
+		format.ToolOpen, format.ToolClose = "", ""
+	}
+	s := newStream(m, &r.Params, begun)
+	s.oneCall = r.OneCall
+	start := format.StartState(tail(prompt.Text))
+	if r.ContinueFinal {
+		start = openState(format, prompt.Text)
+	}
+	s.parse = func() *parser.Parser { return parser.New(format, start) }
+	return s, s.submit(ctx, req, []chat.PromptInfo{prompt})
+}
+
+// tail returns the end of a prompt, where open markers stand.
+func tail(prompt string) string {
+	const enough = 64
+	return prompt[max(0, len(prompt)-enough):]
+}
+
+// openState tells whether a message that is to be continued is still reasoning.
+func openState(f parser.Format, prompt string) parser.State {
+	if f.ThinkOpen != "" && strings.LastIndex(prompt, f.ThinkOpen) > strings.LastIndex(prompt, f.ThinkClose) {
+		return parser.Thinking
+	}
+	return parser.Answering
+}
+
+// Prompt renders a conversation and tokenises it. Nothing is cut and no length is checked but that of absurd inputs.
+func (m *Model) Prompt(r chat.Request) (chat.PromptInfo, error) {
+	if m.Template == nil {
+		return chat.PromptInfo{}, ErrNoTemplate
+	}
+	if len(r.Tools) > 0 && !r.NoToolParsing && !m.Template.TakesTools() {
+		return chat.PromptInfo{}, &InputError{Param: "tools", Message: "tools is not supported with this model: its chat template has no place for them.", Unsupported: true}
+	}
+	if err := m.checkBytes(sizeOf(r.Messages), &r.Params); err != nil {
+		return chat.PromptInfo{}, err
+	}
+	conv := r.Conversation
+	conv.Kwargs = kwargs(r)
+	segments, err := m.Template.Render(conv)
+	if err != nil {
+		return chat.PromptInfo{}, &TemplateError{err}
+	}
+	var text strings.Builder
+	for _, s := range segments {
+		text.WriteString(s.Text)
+	}
+	if err := m.checkBytes(text.Len(), &r.Params); err != nil {
+		return chat.PromptInfo{}, err
+	}
+	special := r.AddSpecialTokens != nil && *r.AddSpecialTokens
+	return chat.PromptInfo{Text: text.String(), Tokens: m.Tokenizer.EncodeSegments(segments, special)}, nil
+}
+
+// sizeOf returns the bytes of text in messages.
+func sizeOf(messages []chat.Message) int {
+	n := 0
+	for _, msg := range messages {
+		for _, part := range msg.Content {
+			n += len(part.Text)
+		}
+	}
+	return n
+}
+
+// kwargs returns the template's variables with the switches of the request among them.
+func kwargs(r chat.Request) *ordjson.Object {
+	o := ordjson.NewObject()
+	if r.Kwargs != nil {
+		o = r.Kwargs.Clone()
+	}
+	if r.Thinking != nil {
+		o.Set("enable_thinking", *r.Thinking)
+	}
+	if r.Effort != "" && r.Effort != "none" {
+		o.Set("reasoning_effort", r.Effort)
+	}
+	return o
+}
+
+// echoOf returns the text that an echo puts before the answer: the last message if it is the answer's own beginning.
+func echoOf(r chat.Request) string {
+	if !r.Echo || len(r.Messages) == 0 {
+		return ""
+	}
+	last := r.Messages[len(r.Messages)-1]
+	if last.Role != "assistant" {
+		return ""
+	}
+	texts := make([]string, len(last.Content))
+	for i, part := range last.Content {
+		texts[i] = part.Text
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Complete asks for continuations of raw prompts. The prompts run beside each other; if one is refused, all are.
+func (m *Model) Complete(ctx context.Context, c chat.Completion) (*Stream, error) {
+	begun := time.Now()
+	req, err := m.request(&c.Params)
+	if err != nil {
+		return nil, err
+	}
+	if c.Echo {
+		req.PromptLogprobs = max(req.PromptLogprobs, req.Logprobs)
+	}
+	prompts := make([]chat.PromptInfo, 0, len(c.Prompts))
+	ids := make([][]token.ID, 0, len(c.Prompts))
+	for i, p := range c.Prompts {
+		info, err := m.rawPrompt(p, &c.Params)
+		if err != nil {
+			return nil, err
+		}
+		info.Index = i
+		prompts = append(prompts, info)
+		ids = append(ids, info.Tokens)
+	}
+	if err := m.checkLogprobs(&c.Params, ids); err != nil {
+		return nil, err
+	}
+	s := newStream(m, &c.Params, begun)
+	return s, s.submit(ctx, req, prompts)
+}
+
+// rawPrompt tokenises a text as it is, control tokens included, or takes the ids as they are.
+func (m *Model) rawPrompt(p chat.Prompt, params *chat.Params) (chat.PromptInfo, error) {
+	info := chat.PromptInfo{Text: p.Text, Tokens: p.Tokens}
+	if p.Tokens == nil {
+		if err := m.checkBytes(len(p.Text), params); err != nil {
+			return info, err
+		}
+		special := params.AddSpecialTokens == nil || *params.AddSpecialTokens
+		info.Tokens = m.Tokenizer.Encode(p.Text, tokenizer.Options{ParseSpecial: true, AddSpecial: special})
+	}
+	if i := slices.IndexFunc(p.Tokens, func(id token.ID) bool { return !m.inVocabulary(id) }); i >= 0 {
+		return info, m.outside("prompt", p.Tokens[i])
+	}
+	var err error
+	if info.Tokens, err = m.fit(info.Tokens, params); err != nil {
+		return info, err
+	}
+	if p.Tokens != nil {
+		info.Text = m.Tokenizer.Decode(info.Tokens, false)
+	}
+	if params.Echo {
+		info.Echo = info.Text
+	}
+	return info, nil
+}
+
+// promptTokens makes the prompt's logprobs into tokens. A BOS that was added has no text: it is not in the prompt.
+func (m *Model) promptTokens(info chat.PromptInfo, logprobs [][]inference.TokenLogprob, p *chat.Params) []chat.Token {
+	if logprobs == nil && len(info.Tokens) > 1 {
+		return nil
+	}
+	list := make([]chat.Token, len(info.Tokens))
+	for i, id := range info.Tokens {
+		list[i].TokenLogprob = m.describe(inference.TokenLogprob{Token: id})
+		if i == 0 || i > len(logprobs) || len(logprobs[i-1]) == 0 {
+			continue
+		}
+		list[i].Scored = true
+		list[i].TokenLogprob = m.describe(logprobs[i-1][0])
+		for _, e := range logprobs[i-1][1:] {
+			list[i].Top = append(list[i].Top, m.describe(e))
+		}
+	}
+	bos, ok := m.Tokenizer.BOS()
+	added := p.AddSpecialTokens == nil || *p.AddSpecialTokens
+	if ok && added && info.Tokens[0] == bos && !strings.HasPrefix(info.Text, list[0].Text) {
+		list[0].Text, list[0].Bytes = "", nil
+	}
+	return list
+}
+
+// describe adds the text to a token's logprob.
+func (m *Model) describe(t inference.TokenLogprob) chat.TokenLogprob {
+	b := m.Tokenizer.Bytes(t.Token)
+	return chat.TokenLogprob{ID: t.Token, Text: strings.ToValidUTF8(string(b), "\uFFFD"), Bytes: b, Logprob: t.Logprob, Rank: t.Rank}
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"slices"
+
+	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/parser"
+	"github.com/sampo-ai/sampo/internal/token"
+	"github.com/sampo-ai/sampo/internal/tokenizer"
+)
+
+// A Template renders conversations.
+type Template interface {
+	// Render returns the prompt, each segment with its provenance.
+	Render(conv chat.Conversation) ([]tokenizer.Segment, error)
+	// TakesTools reports whether tools have a place in the prompt.
+	TakesTools() bool
+}
+
+// Defaults are what a model's makers recommend where a request says nothing. Nil is no recommendation.
+type Defaults struct {
+	Temperature, TopP, MinP, RepetitionPenalty *float32
+	TopK                                       *int
+	EOS                                        []token.ID // further ends of text
+}
+
+// Config says what a model is made of.
+type Config struct {
+	Name      string // as clients say it
+	Engine    inference.Engine
+	Tokenizer *tokenizer.Tokenizer
+	Template  Template // nil: a base model, which does not chat
+	Source    string   // of the template, "" without one
+	Format    parser.Format
+	Defaults  Defaults
+}
+
+// A Model answers requests. It does not change once made; its methods may be called from many goroutines at once.
+type Model struct {
+	Config
+	info    inference.Info
+	eos     token.ID          // primary end of text, or token.None
+	moreEOS []token.ID        // further ones
+	shown   map[token.ID]bool // markers that the parser must see although they may be control tokens
+	real    *token.Mask       // tokens that have text, where the engine's vocabulary is padded; else nil
+}
+
+// New returns a model. The format's markers become control tokens of the tokenizer: no user can write them.
+func New(c Config) *Model {
+	m := &Model{Config: c, info: c.Engine.Info(), eos: token.None, shown: map[token.ID]bool{}}
+	c.Tokenizer.MarkControl(c.Format.Markers()...)
+	if id, ok := c.Tokenizer.EOS(); ok {
+		m.eos = id
+	}
+	for _, id := range slices.Concat(c.Defaults.EOS, c.Tokenizer.EOG()) {
+		if id != m.eos && !slices.Contains(m.moreEOS, id) {
+			m.moreEOS = append(m.moreEOS, id)
+		}
+	}
+	for _, marker := range c.Format.Markers() {
+		if id, ok := c.Tokenizer.ID(marker); ok {
+			m.shown[id] = true
+		}
+	}
+	if size := c.Tokenizer.VocabSize(); size < m.info.VocabSize {
+		m.real = token.NewMask(m.info.VocabSize)
+		for id := range size {
+			m.real.Add(token.ID(id))
+		}
+	}
+	return m
+}
+
+// MaxContext returns the most tokens of prompt plus output.
+func (m *Model) MaxContext() int { return m.info.MaxContext }
+
+// Tier names the kind of machine code or the engine behind the model.
+func (m *Model) Tier() string { return m.info.Tier }
+
+// Chats reports whether the model has a template for conversations.
+func (m *Model) Chats() bool { return m.Template != nil }
+
+// TakesTools reports whether tools have a place in the model's prompts.
+func (m *Model) TakesTools() bool { return m.Template != nil && m.Template.TakesTools() }
+
+// hidden reports whether a token's text is left out of answers.
+func (m *Model) hidden(id token.ID) bool {
+	return m.Tokenizer.Kind(id) == token.Control && !m.shown[id]
+}

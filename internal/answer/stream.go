@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/parser"
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// A Stream gives an answer as it comes. Next may be called from one goroutine at a time, Close from any.
+type Stream struct {
+	model   *Model
+	params  *chat.Params
+	parse   func() *parser.Parser // nil: raw text
+	oneCall bool
+	runs    []*run
+	turn    int // the run that is read next
+	total   chat.Usage
+	clock   clock
+}
+
+// A run is one prompt and its choices.
+type run struct {
+	prompt  chat.PromptInfo
+	told    bool // the prompt was told of
+	stream  inference.Stream
+	choices []*choice
+	cached  int
+	done    bool
+}
+
+// A clock keeps the moments that timings are made of.
+type clock struct {
+	begun, started, first, last time.Time
+	prefill, decode             int // tokens
+}
+
+func newStream(m *Model, p *chat.Params, begun time.Time) *Stream {
+	return &Stream{model: m, params: p, clock: clock{begun: begun}}
+}
+
+// submit sends one request for each prompt to the engine. If one is refused, all are withdrawn.
+func (s *Stream) submit(ctx context.Context, req inference.Request, prompts []chat.PromptInfo) error {
+	for _, p := range prompts {
+		req.Prompt = p.Tokens
+		stream, err := s.model.Engine.Submit(ctx, req)
+		if err != nil {
+			s.Close()
+			return s.refusal(err)
+		}
+		r := &run{prompt: p, stream: stream}
+		for range req.Choices {
+			r.choices = append(r.choices, s.newChoice(p.Tokens))
+		}
+		s.runs = append(s.runs, r)
+		s.total.PromptTokens += len(p.Tokens)
+	}
+	return nil
+}
+
+func (s *Stream) refusal(err error) error {
+	var length *inference.LengthError
+	if errors.As(err, &length) {
+		return &LengthError{MaxContext: length.MaxContext, PromptTokens: length.PromptTokens, OutputTokens: asked(s.params)}
+	}
+	return err
+}
+
+// Close ends what still runs. It may be called more than once, and after the end.
+func (s *Stream) Close() {
+	for _, r := range s.runs {
+		r.stream.Close()
+	}
+}
+
+// Next waits for the next delta. After the last choice has ended it returns io.EOF.
+func (s *Stream) Next() (chat.Delta, error) {
+	for {
+		r, index := s.pick()
+		if r == nil {
+			return chat.Delta{}, io.EOF
+		}
+		event, err := r.stream.Next()
+		if errors.Is(err, io.EOF) {
+			r.done = true
+			continue
+		}
+		if err != nil {
+			s.Close()
+			return chat.Delta{}, err
+		}
+		if d, ok := s.delta(r, index, event); ok {
+			return d, nil
+		}
+	}
+}
+
+// pick returns the run whose turn it is, and its index. Runs take turns: the engine forwards them in one batch.
+func (s *Stream) pick() (*run, int) {
+	for range s.runs {
+		i := s.turn
+		s.turn = (s.turn + 1) % len(s.runs)
+		if !s.runs[i].done {
+			return s.runs[i], i
+		}
+	}
+	return nil, 0
+}
+
+// delta makes an event of a run into a delta. It reports false for events of a choice that has ended.
+func (s *Stream) delta(r *run, index int, event inference.Event) (chat.Delta, bool) {
+	d := chat.Delta{Choice: index*len(r.choices) + event.Choice}
+	if event.Prompt != nil {
+		s.meetPrompt(r, event.Prompt)
+	}
+	c := r.choices[event.Choice]
+	if c.ended {
+		return d, false
+	}
+	if !r.told {
+		r.told = true
+		d.Prompt = &r.prompt
+	}
+	s.clock.meet(event, c.tokens == 0)
+	before := c.usage()
+	c.add(event, &d)
+	if c.stopped {
+		r.stream.Stop(event.Choice)
+	}
+	after := c.usage()
+	s.total.OutputTokens += after.OutputTokens - before.OutputTokens
+	s.total.ReasoningTokens += after.ReasoningTokens - before.ReasoningTokens
+	d.Usage = after
+	d.Usage.PromptTokens, d.Usage.CachedTokens = len(r.prompt.Tokens), r.cached
+	d.Total = s.total
+	d.Timings = s.clock.timings(s.total.CachedTokens)
+	return d, true
+}
+
+func (s *Stream) meetPrompt(r *run, info *inference.PromptInfo) {
+	r.cached = min(info.CachedTokens, len(r.prompt.Tokens)-1)
+	s.total.CachedTokens += r.cached
+	s.clock.prefill += len(r.prompt.Tokens) - r.cached
+	if s.clock.started.IsZero() || info.Started.Before(s.clock.started) {
+		s.clock.started = info.Started
+	}
+	if info.Logprobs != nil || s.params.PromptLogprobs != nil || s.params.Echo && s.params.Logprobs != nil {
+		r.prompt.Logprobs = s.model.promptTokens(r.prompt, info.Logprobs, s.params)
+	}
+}
+
+// meet notes when an event was made. An event without a token ends a prompt that was only scored.
+func (c *clock) meet(e inference.Event, firstOfChoice bool) {
+	if e.Token == token.None && !c.first.IsZero() {
+		return
+	}
+	if c.first.IsZero() {
+		c.first = e.Time
+	}
+	if e.Time.After(c.last) {
+		c.last = e.Time
+	}
+	if e.Token != token.None && !firstOfChoice {
+		c.decode++
+	}
+}
+
+func (c *clock) timings(cached int) chat.Timings {
+	return chat.Timings{
+		Queue: max(0, c.started.Sub(c.begun)), Prefill: max(0, c.first.Sub(c.started)), Decode: max(0, c.last.Sub(c.first)),
+		PrefillTokens: c.prefill, DecodeTokens: c.decode, CachedTokens: cached,
+	}
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/chat"
+)
+
+// An exchange is one request and what was answered.
+type exchange struct {
+	s      *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	rc     *http.ResponseController
+	id     string // of the request
+	begun  time.Time
+	status int // 0 until something was sent
+
+	// What the access log tells.
+	route     string
+	model     string
+	stream    bool
+	usage     chat.Usage
+	timings   chat.Timings
+	firstByte time.Time
+	finish    string
+	cause     error // behind a 500; the client does not see it
+}
+
+const maxRequestID = 256
+
+func (s *Server) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{s: s, w: w, r: r, rc: http.NewResponseController(w), begun: time.Now()}
+	x.setID(r.Header.Get("X-Request-Id"))
+	if x.id == "" {
+		var b [16]byte
+		_, _ = rand.Read(b[:]) // never fails
+		x.setID(hex.EncodeToString(b[:]))
+	}
+	return x
+}
+
+// setID takes a request id if it can stand in a header and in a log.
+func (x *exchange) setID(id string) {
+	if id == "" || len(id) > maxRequestID || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return
+	}
+	x.id = id
+	x.w.Header().Set("X-Request-Id", id)
+}
+
+// end turns a panic into an error and writes the access log.
+func (x *exchange) end() {
+	if v := recover(); v != nil {
+		x.s.log.Error("panic in a request", "request", x.id, "panic", v, "stack", string(debug.Stack()))
+		x.fail(errInternal)
+	}
+	attrs := []slog.Attr{
+		slog.String("request", x.id), slog.String("method", x.r.Method), slog.String("route", x.route),
+		slog.Int("status", x.status), slog.Duration("total", time.Since(x.begun)),
+	}
+	if x.model != "" {
+		attrs = append(attrs, slog.String("model", x.model), slog.Bool("stream", x.stream),
+			slog.Int("prompt_tokens", x.usage.PromptTokens), slog.Int("cached_tokens", x.usage.CachedTokens),
+			slog.Int("output_tokens", x.usage.OutputTokens), slog.Int("reasoning_tokens", x.usage.ReasoningTokens),
+			slog.Duration("queue", x.timings.Queue), slog.String("finish", x.finish))
+	}
+	if !x.firstByte.IsZero() {
+		attrs = append(attrs, slog.Duration("ttft", x.firstByte.Sub(x.begun)))
+	}
+	if x.cause != nil {
+		attrs = append(attrs, slog.String("error", x.cause.Error()))
+	}
+	x.s.log.LogAttrs(x.r.Context(), slog.LevelInfo, "request", attrs...)
+}
+
+// gone reports whether the client has left.
+func (x *exchange) gone() bool {
+	ctx := x.r.Context()
+	return ctx.Err() != nil && !x.stopped()
+}
+
+// stopped reports whether the server has ended the request.
+func (x *exchange) stopped() bool { return errors.Is(context.Cause(x.r.Context()), errShuttingDown) }
+
+// send writes a whole body.
+func (x *exchange) send(status int, contentType string, body []byte) error {
+	x.status = status
+	x.w.Header().Set("Content-Type", contentType)
+	x.extendWrite()
+	x.w.WriteHeader(status)
+	if x.r.Method == http.MethodHead {
+		return nil
+	}
+	_, _ = x.w.Write(body) // a client that is gone is no error of ours
+	return nil
+}
+
+func (x *exchange) sendJSON(body []byte) error {
+	return x.send(http.StatusOK, "application/json", body)
+}
+
+// extendWrite gives the client time to take what is written next.
+func (x *exchange) extendWrite() {
+	_ = x.rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // test writers have no deadlines
+}
+
+// fail answers with an error. After a client has left nothing is written; after headers have left the handler itself
+// ends the stream.
+func (x *exchange) fail(err error) {
+	if x.status != 0 {
+		return
+	}
+	if x.gone() {
+		x.status, x.finish = statusClientGone, "abort"
+		return
+	}
+	p := x.problem(err)
+	x.cause = p.cause
+	h := x.w.Header()
+	for k, v := range p.headers() {
+		h.Set(k, v)
+	}
+	// A body that was not read must not hold the answer back.
+	if x.r.ContentLength != 0 && p.early {
+		h.Set("Connection", "close")
+		_ = x.rc.EnableFullDuplex() // HTTP/2 needs no such thing
+	}
+	_ = x.send(p.status, "application/json", p.err.Body())
+}
+
+// body reads the request's JSON.
+func (x *exchange) body() ([]byte, error) {
+	if err := x.checkContentType(); err != nil {
+		return nil, err
+	}
+	limit := x.s.cfg.MaxBody
+	if x.r.ContentLength > limit {
+		return nil, errTooLarge(limit)
+	}
+	expected := x.r.ContentLength
+	if expected < 0 {
+		expected = limit
+	}
+	_ = x.rc.SetReadDeadline(time.Now().Add(readTime(expected)))
+	data, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, limit))
+	_ = x.rc.SetReadDeadline(time.Time{}) // from here on a read error means that the client has left
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, errTooLarge(limit)
+	case err != nil:
+		return nil, errBody(err)
+	}
+	return data, nil
+}
+
+// readTime returns how long a body of so many bytes may take: half a minute and a second for each 64 KiB.
+func readTime(size int64) time.Duration {
+	return 30*time.Second + time.Duration(size>>16)*time.Second
+}
+
+// checkContentType accepts JSON, and a missing header from anything but a browser.
+func (x *exchange) checkContentType() error {
+	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return errEncoding(e)
+	}
+	header := x.r.Header.Get("Content-Type")
+	if header == "" && x.r.Header.Get("Origin") == "" && x.r.Header.Get("Sec-Fetch-Site") == "" {
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(header)
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || kind != "application/json" {
+		return errContentType
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sampo-ai/sampo/internal/answer"
+	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/wire/openai"
+)
+
+const (
+	maxSession = 512 // characters
+	maxNotice  = 1 << 10
+)
+
+// chat answers POST /v1/chat/completions.
+func (s *Server) chat(x *exchange) error {
+	body, err := x.body()
+	if err != nil {
+		return err
+	}
+	req, bad := openai.DecodeChat(body)
+	if bad != nil {
+		return bad
+	}
+	if err := x.accept(&req.Common, &req.Chat.Params); err != nil {
+		return err
+	}
+	m, err := s.model(req.Model, Model.Chats)
+	if err != nil {
+		return err
+	}
+	if req.Refused != nil {
+		return req.Refused
+	}
+	done, err := s.admit()
+	if err != nil {
+		return err
+	}
+	defer done()
+	stream, err := m.Chat(x.r.Context(), req.Chat)
+	if err != nil {
+		return renamed(err, "messages", req.LimitField, "top_logprobs")
+	}
+	head := x.head(m, "chatcmpl-")
+	if req.Stream {
+		return x.streamAnswer(stream, req.Events(head))
+	}
+	return x.wholeAnswer(stream, func(a *chat.Answer) []byte { return req.Body(head, a) })
+}
+
+// complete answers POST /v1/completions.
+func (s *Server) complete(x *exchange) error {
+	body, err := x.body()
+	if err != nil {
+		return err
+	}
+	req, bad := openai.DecodeCompletion(body)
+	if bad != nil {
+		return bad
+	}
+	if err := x.accept(&req.Common, &req.Completion.Params); err != nil {
+		return err
+	}
+	m, err := s.model(req.Model, anyModel)
+	if err != nil {
+		return err
+	}
+	if req.Refused != nil {
+		return req.Refused
+	}
+	done, err := s.admit()
+	if err != nil {
+		return err
+	}
+	defer done()
+	stream, err := m.Complete(x.r.Context(), req.Completion)
+	if err != nil {
+		return renamed(err, "prompt", req.LimitField, "logprobs")
+	}
+	head := x.head(m, "cmpl-")
+	if req.Stream {
+		return x.streamAnswer(stream, req.Events(head))
+	}
+	return x.wholeAnswer(stream, func(a *chat.Answer) []byte { return req.Body(head, a) })
+}
+
+// admit counts a generation request until the function that it returns is called. Once the server drains, no
+// request is admitted.
+func (s *Server) admit() (done func(), err error) {
+	if s.draining.Load() {
+		return nil, errShuttingDown
+	}
+	s.generating.Add(1)
+	return func() { s.generating.Add(-1) }, nil
+}
+
+// accept takes over what the headers say, and tells of fields that mean nothing here.
+func (x *exchange) accept(c *openai.Common, p *chat.Params) error {
+	if x.r.Header.Get("X-Request-Id") != x.id {
+		x.setID(p.RequestID)
+	}
+	p.RequestID = x.id
+	if err := x.readSession(p); err != nil {
+		return err
+	}
+	if n, err := strconv.ParseInt(x.r.Header.Get("X-Vllm-Priority"), 10, 64); err == nil {
+		p.Priority = n
+	}
+	x.stream = c.Stream
+	return x.notice(c.Unknown)
+}
+
+// readSession takes the conversation's name from the first header that has one, unless the body has.
+func (x *exchange) readSession(p *chat.Params) error {
+	for _, name := range []string{"X-Sampo-Session", "X-NVCL-Session", "X-Session-ID"} {
+		if p.Session != "" {
+			return nil
+		}
+		p.Session = x.r.Header.Get(name)
+		if n := utf8.RuneCountInString(p.Session); n > maxSession {
+			return badRequest(openai.CodeInvalidValue, name, "%s can have at most %d characters, got %d.", name, maxSession, n)
+		}
+	}
+	return nil
+}
+
+// notice names unknown fields in a header, or refuses them if the client wants that.
+func (x *exchange) notice(unknown []string) error {
+	if len(unknown) == 0 {
+		return nil
+	}
+	if x.r.Header.Get("X-Sampo-Strict") == "1" {
+		return badRequest(openai.CodeUnknownParameter, unknown[0], "Unknown parameter: '%s'.", unknown[0])
+	}
+	notice := "unknown field: " + strings.Join(unknown, "; unknown field: ")
+	notice = strings.Map(printable, notice)
+	x.w.Header().Set("X-Sampo-Notice", notice[:min(len(notice), maxNotice)])
+	return nil
+}
+
+func printable(r rune) rune {
+	if r < ' ' || r > '~' {
+		return '?'
+	}
+	return r
+}
+
+// renamed gives errors of package answer the names of the fields that this request used.
+func renamed(err error, prompt, limit, top string) error {
+	var length *answer.LengthError
+	if errors.As(err, &length) {
+		p := problemOf(err)
+		if p.err.Param = prompt; length.PromptFits() {
+			p.err.Param = limit
+		}
+		return p
+	}
+	var input *answer.InputError
+	if errors.As(err, &input) {
+		named := *input
+		switch input.Param {
+		case "prompt":
+			named.Param = prompt
+		case "logprobs":
+			named.Param = top
+		}
+		return &named
+	}
+	return err
+}
+
+func (x *exchange) head(m Model, prefix string) openai.Head {
+	x.model = m.Name
+	return openai.Head{ID: prefix + x.id, Model: m.Name, Fingerprint: x.s.fingerprint, Created: time.Now()}
+}
+
+// wholeAnswer sends an answer once it is complete.
+func (x *exchange) wholeAnswer(stream *answer.Stream, body func(*chat.Answer) []byte) error {
+	a, err := answer.Collect(stream)
+	if err != nil {
+		return err
+	}
+	x.usage, x.timings, x.finish = a.Usage, a.Timings, string(a.Choices[0].Finish.Reason)
+	return x.sendJSON(body(a))
+}
+
+// An encoder writes deltas as events of a stream.
+type encoder interface {
+	Delta(d chat.Delta) [][]byte
+	End() [][]byte
+}
+
+// streamAnswer sends an answer as it comes. Nothing leaves before the first token, so that an error up to there is
+// an ordinary one.
+func (x *exchange) streamAnswer(stream *answer.Stream, enc encoder) error {
+	defer stream.Close()
+	if x.s.cfg.EarlyHeaders {
+		x.openStream()
+	}
+	for {
+		d, err := stream.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			x.sendEvents(enc.End())
+			return nil
+		case err != nil && x.status == 0:
+			return err
+		case err != nil:
+			x.breakStream(err)
+			return nil
+		}
+		if x.status == 0 {
+			x.openStream()
+		}
+		if x.firstByte.IsZero() {
+			x.firstByte = time.Now()
+		}
+		x.usage, x.timings = d.Total, d.Timings
+		if d.Finish != nil {
+			x.finish = string(d.Finish.Reason)
+		}
+		if !x.sendEvents(enc.Delta(d)) {
+			x.finish = "abort"
+			return nil
+		}
+	}
+}
+
+func (x *exchange) openStream() {
+	h := x.w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no")
+	x.status = http.StatusOK
+	x.w.WriteHeader(http.StatusOK)
+	if x.s.cfg.EarlyHeaders {
+		_ = x.rc.Flush()
+	}
+}
+
+// breakStream ends a stream that has begun with an error.
+func (x *exchange) breakStream(err error) {
+	if x.gone() {
+		x.finish = "abort"
+		return
+	}
+	p := x.problem(err)
+	x.cause, x.finish = p.cause, "error"
+	x.sendEvents([][]byte{p.err.Event(), []byte(openai.Done)})
+}
+
+// sendEvents sends each event in one piece. It reports whether the client still takes them.
+func (x *exchange) sendEvents(events [][]byte) bool {
+	for _, e := range events {
+		x.extendWrite()
+		if _, err := x.w.Write(e); err != nil {
+			return false
+		}
+		if err := x.rc.Flush(); err != nil {
+			return false
+		}
+	}
+	return true
+}

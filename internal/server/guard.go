@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// checkBrowser refuses what only a foreign web page would send: on loopback, where no key protects, a page could
+// otherwise drive the server, or reach it under a name of its own (DNS rebinding).
+func (s *Server) checkBrowser(r *http.Request) error {
+	if (s.cfg.Loopback || len(s.cfg.Hosts) > 0) && !s.hostAllowed(r.Host) {
+		return errOrigin("The host %q is not one of this server's names.", r.Host)
+	}
+	if !s.cfg.Loopback {
+		return nil
+	}
+	origin := r.Header.Get("Origin")
+	if origin != "" && !s.originAllowed(origin, r.Host) {
+		return errOrigin("Requests from the origin %q are refused.", origin)
+	}
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions
+	if !reads && r.Header.Get("Sec-Fetch-Site") == "cross-site" && !s.origins[strings.ToLower(origin)] {
+		return errOrigin("Requests from other sites are refused.")
+	}
+	return nil
+}
+
+// hostAllowed reports whether a Host header names this machine.
+func (s *Server) hostAllowed(header string) bool {
+	host := hostOnly(header)
+	if s.hosts[host] || host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && (ip.IsLoopback() || ip.IsPrivate()) && ip.Zone() == ""
+}
+
+// hostOnly returns a host in lower case without port, brackets and final dot.
+func hostOnly(header string) string {
+	host := header
+	if h, _, err := net.SplitHostPort(header); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// originAllowed reports whether an origin is listed, this server's own, or another program on this machine.
+func (s *Server) originAllowed(origin, host string) bool {
+	if s.origins[strings.ToLower(origin)] {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	name := hostOnly(u.Host)
+	ip, err := netip.ParseAddr(name)
+	return name == "localhost" || name == hostOnly(host) || err == nil && ip.IsLoopback()
+}
+
+// grantOrigin lets a listed origin read the answer.
+func (s *Server) grantOrigin(x *exchange) {
+	origin := x.r.Header.Get("Origin")
+	if !s.origins[strings.ToLower(origin)] || origin == "" {
+		return
+	}
+	h := x.w.Header()
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-Sampo-Notice")
+	if x.r.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "GET, POST, OPTIONS")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Api-Key, X-Request-Id, X-Sampo-Session, X-Sampo-Strict")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+}
+
+// checkKey refuses a request without one of the keys, if there are any. Of two headers one valid key is enough.
+func (s *Server) checkKey(r *http.Request) error {
+	if len(s.keys) == 0 {
+		return nil
+	}
+	sent := []string{r.Header.Get("X-Api-Key")}
+	if scheme, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		sent = append(sent, strings.TrimSpace(key))
+	}
+	valid, any := 0, false
+	for _, key := range sent {
+		any = any || key != ""
+		sum := sha256.Sum256([]byte(key))
+		// All keys are compared, each in constant time: the time tells nothing about them.
+		for _, known := range s.keys {
+			valid |= subtle.ConstantTimeCompare(sum[:], known[:])
+		}
+	}
+	if valid == 1 {
+		return nil
+	}
+	return errKey(any)
+}

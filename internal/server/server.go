@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/answer"
+)
+
+const (
+	defaultMaxBody = 64 << 20
+	maxHeaderBytes = 64 << 10
+	headerTimeout  = 5 * time.Second
+	idleTimeout    = 120 * time.Second
+	writeTimeout   = 30 * time.Second // for one event or body
+	endTimeout     = 5 * time.Second  // for requests that were told to end
+)
+
+// A Model is a model that the server offers.
+type Model struct {
+	*answer.Model
+	Owner          string // "huggingface" for models of the hub; "" counts as "sampo"
+	TokenizerClass string // as the model's own configuration names it; may be empty
+}
+
+// Config says what a server offers and to whom.
+type Config struct {
+	Models       []Model // those in memory, in the order in which they are listed
+	Version      string
+	Revision     string       // of the build; part of the fingerprint
+	Address      string       // base URL to show to people, such as http://127.0.0.1:7267
+	Keys         []string     // accepted keys; none: any key or none will do
+	Loopback     bool         // bound to this machine only: foreign hosts and origins are refused
+	Hosts        []string     // further host names that the Host header may have
+	Origins      []string     // origins of web pages that may call the server
+	MaxBody      int64        // bytes of a request body; 0: 64 MiB
+	EarlyHeaders bool         // send a stream's headers before its first token
+	Log          *slog.Logger // nil: nothing is logged
+}
+
+// A Server answers HTTP requests. Make one with New.
+type Server struct {
+	cfg         Config
+	http        *http.Server
+	routes      routeTable
+	models      map[string]Model
+	keys        [][sha256.Size]byte
+	hosts       map[string]bool
+	origins     map[string]bool
+	log         *slog.Logger
+	created     time.Time
+	fingerprint string
+
+	generating atomic.Int64 // generation requests in flight
+	draining   atomic.Bool
+	stopAll    context.CancelCauseFunc // ends the contexts of all requests
+	exchanges  sync.WaitGroup
+}
+
+// New returns a server that is ready to serve.
+func New(cfg Config) *Server {
+	if cfg.MaxBody == 0 {
+		cfg.MaxBody = defaultMaxBody
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{cfg: cfg, log: cfg.Log, created: time.Now(), models: map[string]Model{}, hosts: map[string]bool{}, origins: map[string]bool{}}
+	for _, m := range cfg.Models {
+		s.models[m.Name] = m
+	}
+	for _, key := range cfg.Keys {
+		s.keys = append(s.keys, sha256.Sum256([]byte(key)))
+	}
+	for _, host := range cfg.Hosts {
+		s.hosts[strings.ToLower(host)] = true
+	}
+	if name, err := os.Hostname(); err == nil {
+		s.hosts[strings.ToLower(name)] = true
+	}
+	for _, origin := range cfg.Origins {
+		s.origins[strings.ToLower(origin)] = true
+	}
+	s.fingerprint = fingerprint(cfg)
+	s.routes = s.table()
+	base, stopAll := context.WithCancelCause(context.Background())
+	s.stopAll = stopAll
+	s.http = &http.Server{
+		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog:    slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+	}
+	return s
+}
+
+// fingerprint names the build, the models and their engines: equal ones give equal answers to equal seeds.
+func fingerprint(cfg Config) string {
+	h := sha256.New()
+	for _, part := range append([]string{cfg.Version, cfg.Revision}, modelNames(cfg.Models)...) {
+		h.Write([]byte(part + "\x00"))
+	}
+	return "sampo-" + cfg.Version + "-" + hex.EncodeToString(h.Sum(nil))[:8]
+}
+
+func modelNames(models []Model) []string {
+	var names []string
+	for _, m := range models {
+		names = append(names, m.Name+"@"+m.Tier())
+	}
+	return names
+}
+
+// Serve answers requests on l until Shutdown or Close. It then returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown stops accepting requests and lets those that run finish. When ctx ends, the rest end with an error that
+// says so. It returns when no request is left.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.draining.Store(true)
+	err := s.http.Shutdown(ctx)
+	s.stopAll(errShuttingDown)
+	if err == nil {
+		return nil
+	}
+	ended := make(chan struct{})
+	go func() {
+		s.exchanges.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(endTimeout):
+	}
+	return s.http.Close()
+}
+
+// Close ends everything at once.
+func (s *Server) Close() error {
+	s.draining.Store(true)
+	s.stopAll(errShuttingDown)
+	return s.http.Close()
+}
