@@ -75,29 +75,40 @@ func packQ80(codes, scales, row []byte, o int) {
 	}
 }
 
-// packSuper packs Q4_K and Q5_K: scale, minimum, 12 bytes of fine scales, 32 bytes of fifth bits if any, nibbles. A
-// nibble byte holds one value each of two blocks, which is regrouped to hold two values of one block.
+// packSuper packs Q4_K and Q5_K: scale, minimum, 12 bytes of fine scales, 32 bytes of fifth bits if any, nibbles.
 func packSuper(codes, scales, row []byte, o, bits int) {
-	size := map[int]int{4: 144, 5: 176}[bits]
+	size, lines := 144, 256
+	if bits == 5 {
+		size, lines = 176, 320
+	}
 	for ; len(row) >= size; row = row[size:] {
-		copy(scales[2*o:2*o+2], row)
-		copy(scales[32+2*o:32+2*o+2], row[2:])
+		group := (*[64 + 32*superBlocks]byte)(scales)
+		copy(group[2*o:2*o+2], row)
+		copy(group[32+2*o:32+2*o+2], row[2:])
 		fine := (*[12]byte)(row[4:])
 		for b := range superBlocks {
-			scales[64+32*b+o], scales[64+32*b+16+o] = fineScales(fine, b)
-			source := row[size-128+b/2*32:]
-			line := (*[256]byte)(codes)
-			shift := b % 2 * 4
-			for k := range 4 {
-				low, high := word(source[4*k:])>>shift&0x0F0F0F0F, word(source[16+4*k:])>>shift&0x0F0F0F0F
-				put(line[64*k+4*o:], low|high<<4)
-			}
-			if bits == 5 {
-				put(codes[256+4*o:], fifthBits((*[32]byte)(row[16:]), b))
-			}
-			codes = codes[32*PanelRows*bits/8:]
+			group[64+32*b+o], group[64+32*b+16+o] = fineScales(fine, b)
 		}
-		scales = scales[64+32*superBlocks:]
+		nibbles := row[size-128:]
+		for pair := range superBlocks / 2 {
+			packNibblePair((*[256]byte)(codes), (*[256]byte)(codes[lines:]), (*[32]byte)(nibbles[32*pair:]), 4*o)
+			if bits == 5 {
+				high := (*[32]byte)(row[16:])
+				put(codes[256+4*o:], fifthBits(high, 2*pair))
+				put(codes[lines+256+4*o:], fifthBits(high, 2*pair+1))
+			}
+			codes = codes[2*lines:]
+		}
+		scales = scales[len(group):]
+	}
+}
+
+// packNibblePair regroups bytes that hold one value each of two blocks to bytes that hold two values of one block.
+func packNibblePair(first, second *[256]byte, nibbles *[32]byte, column int) {
+	for k := range 4 {
+		low, high := word(nibbles[4*k:]), word(nibbles[16+4*k:])
+		put(first[64*k+column:], low&0x0F0F0F0F|high&0x0F0F0F0F<<4)
+		put(second[64*k+column:], low>>4&0x0F0F0F0F|high&0xF0F0F0F0)
 	}
 }
 
