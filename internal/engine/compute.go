@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/sampler"
+	"github.com/sampo-ai/sampo/internal/scheduler"
+)
+
+// compute runs the batch through the model and does the jobs on its logits.
+func (e *Engine) compute(b *scheduler.Batch) error {
+	for _, c := range b.Copies {
+		e.copyBlock(c.Group, c.Dst, c.Src)
+	}
+	hidden, err := e.model.Forward(&e.step.batch, e.cache)
+	if err != nil {
+		return err
+	}
+	e.scheduler.Done(b)
+	outputs := len(e.step.batch.Outputs)
+	if outputs == 0 {
+		return nil
+	}
+	width := len(hidden) / outputs
+	vocab := len(e.logits) / e.step.headRows
+	done := 0
+	for first := 0; first < outputs; first += e.step.headRows {
+		n := min(e.step.headRows, outputs-first)
+		e.model.Head(e.logits[:n*vocab], hidden[first*width:(first+n)*width], n)
+		done = e.runJobs(done, first, n)
+	}
+	return nil
+}
+
+// runJobs does the jobs on rows first to first+n-1, whose logits are there, and returns the place of the next one.
+func (e *Engine) runJobs(at, first, n int) int {
+	end := at
+	for end < len(e.step.jobs) && e.step.jobs[end].row < first+n {
+		end++
+	}
+	e.step.at, e.step.first = at, first
+	if e.cfg.Threads != nil {
+		e.cfg.Threads.Do(end-at, e.step.work)
+		return end
+	}
+	for i := range end - at {
+		e.step.work(i, 0)
+	}
+	return end
+}
+
+// runJob does one job of the Head under way. It runs on any worker, so it keeps its own panic.
+func (e *Engine) runJob(i, worker int) {
+	j := &e.step.jobs[e.step.at+i]
+	if j.row < 0 {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			j.err = failure(p)
+		}
+	}()
+	vocab := len(e.logits) / e.step.headRows
+	row := e.logits[(j.row-e.step.first)*vocab:][:e.cfg.Vocab]
+	j.do(row, e.samplers[worker])
+}
+
+// do samples, or scores a prompt token.
+//
+// Shapes: row [V].
+func (j *job) do(row []float32, s *sampler.Sampler) {
+	r := j.choice.req
+	if j.score > 0 {
+		j.own, j.top, j.err = s.Logprobs(row, r.Prompt[j.score], r.PromptLogprobs)
+		return
+	}
+	if j.token, j.err = s.Sample(row, j.choice.state); j.err != nil || r.Logprobs < 0 {
+		return
+	}
+	j.own, j.top, j.err = s.Logprobs(row, j.token, r.Logprobs)
+}
+
+// tokenLogprobs returns entries in the contract's form, after own if that is wanted in front.
+func tokenLogprobs(front, top []sampler.Logprob) []inference.TokenLogprob {
+	if len(front)+len(top) == 0 {
+		return nil
+	}
+	list := make([]inference.TokenLogprob, 0, len(front)+len(top))
+	for _, l := range front {
+		list = append(list, inference.TokenLogprob(l))
+	}
+	for _, l := range top {
+		list = append(list, inference.TokenLogprob(l))
+	}
+	return list
+}

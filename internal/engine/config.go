@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/scheduler"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
+
+// A Config sets an engine's limits. Zero values mean the defaults that are named.
+type Config struct {
+	MaxContext     int           // most tokens of prompt plus output; default: the model's
+	Blocks         []int         // cache blocks of each group; default: for DefaultCacheBytes, see Plan
+	MaxBatchTokens int           // token budget of a step; default DefaultBatchTokens
+	MaxRunning     int           // sequences that run at once; default DefaultRunning
+	MaxWaiting     int           // requests that wait before Submit answers ErrBusy; default DefaultWaiting
+	MixedTokens    int           // prompt tokens in a step that also decodes; default DefaultMixedTokens, negative: no limit
+	NoPrefixCache  bool          // never reuse blocks
+	Vocab          int           // tokens that may be sampled; default: every row of the output matrix
+	Tier           string        // for Info
+	Threads        *tensor.Pool  // samples rows in parallel; default: one after the other
+	StepTimeout    time.Duration // a step that takes longer fails its requests; default DefaultStepTimeout
+	Logger         *slog.Logger  // default: slog.Default()
+}
+
+// Defaults of Config.
+const (
+	DefaultBatchTokens = 512
+	DefaultMixedTokens = 64
+	DefaultRunning     = 64
+	DefaultWaiting     = 256
+	DefaultStepTimeout = 5 * time.Minute
+	DefaultCacheBytes  = 1 << 30
+)
+
+// typicalTokens is the length of the sequences that cache memory beyond one longest sequence is divided for.
+const (
+	typicalTokens = 2048
+	maxTypical    = 4096 // of them: 8 million tokens are enough for anyone
+)
+
+// Plan divides bytes of cache memory among the groups of a model: room for one sequence of the longest context that
+// fits, up to maxContext, and then for as many of ordinary length as possible. A step adds up to batchTokens tokens.
+func Plan(c model.Config, maxContext, batchTokens int, bytes int64) (blocks []int, context int, err error) {
+	groups, sizes := c.CacheGroups(), c.BlockBytes()
+	need := func(tokens int) (sum int64) {
+		for g, group := range groups {
+			sum += sizes[g] * int64(group.Blocks(tokens, batchTokens, model.BlockSize))
+		}
+		return sum
+	}
+	for context = maxContext; context > 0 && need(context) > bytes; {
+		context -= model.BlockSize
+	}
+	if context <= 0 {
+		return nil, 0, fmt.Errorf("engine: cache memory of %d bytes is too small: a sequence of %d tokens needs %d",
+			bytes, model.BlockSize, need(model.BlockSize))
+	}
+	typical := min(context, typicalTokens)
+	more := int(min((bytes-need(context))/max(1, need(typical)), maxTypical))
+	for _, group := range groups {
+		one := group.Blocks(context, batchTokens, model.BlockSize)
+		blocks = append(blocks, one+more*group.Blocks(typical, batchTokens, model.BlockSize))
+	}
+	return blocks, context, nil
+}
+
+// resolve fills in defaults and checks what was given.
+func (c Config) resolve(m model.Config) (Config, error) {
+	setDefault(&c.MaxBatchTokens, DefaultBatchTokens)
+	setDefault(&c.MaxRunning, min(DefaultRunning, c.MaxBatchTokens))
+	setDefault(&c.MaxWaiting, DefaultWaiting)
+	setDefault(&c.MixedTokens, DefaultMixedTokens)
+	setDefault(&c.MaxContext, m.MaxContext)
+	setDefault(&c.Vocab, m.Vocab)
+	if c.StepTimeout == 0 {
+		c.StepTimeout = DefaultStepTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Blocks == nil {
+		blocks, context, err := Plan(m, c.MaxContext, c.MaxBatchTokens, DefaultCacheBytes)
+		if err != nil {
+			return c, err
+		}
+		c.Blocks, c.MaxContext = blocks, context
+	}
+	return c, c.check(m)
+}
+
+func setDefault(v *int, value int) {
+	if *v == 0 {
+		*v = value
+	}
+}
+
+// check makes sure that a request of the longest context can run when it is alone.
+func (c *Config) check(m model.Config) error {
+	groups := m.CacheGroups()
+	if len(c.Blocks) != len(groups) {
+		return fmt.Errorf("engine: blocks for %d cache groups, the model has %d", len(c.Blocks), len(groups))
+	}
+	for g, group := range groups {
+		if want := group.Blocks(c.MaxContext, c.MaxBatchTokens, model.BlockSize); c.Blocks[g] < want {
+			return fmt.Errorf("engine: cache group %d: %d blocks, a context of %d tokens needs %d", g, c.Blocks[g], c.MaxContext, want)
+		}
+	}
+	if c.Vocab > m.Vocab {
+		return fmt.Errorf("engine: vocabulary of %d tokens, the model has %d", c.Vocab, m.Vocab)
+	}
+	return nil
+}
+
+// newScheduler returns empty queues over an empty pool.
+func (c *Config) newScheduler(groups []kvcache.Group) (*scheduler.Scheduler, *kvcache.Pool, error) {
+	pool, err := kvcache.New(kvcache.Config{BlockSize: model.BlockSize, Groups: groups, Blocks: c.Blocks, NoReuse: c.NoPrefixCache})
+	if err != nil {
+		return nil, nil, err
+	}
+	limits := scheduler.Config{MaxBatchTokens: c.MaxBatchTokens, MaxRunning: c.MaxRunning, MixedTokens: max(0, c.MixedTokens)}
+	s, err := scheduler.New(limits, pool)
+	return s, pool, err
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/sampler"
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// emit sends what the jobs found, lets choices go their own way, and ends those that are done.
+func (e *Engine) emit() {
+	now := time.Now()
+	for i := range e.step.jobs {
+		j := &e.step.jobs[i]
+		r := j.choice.req
+		switch {
+		case r.gone:
+		case j.err != nil:
+			e.cfg.Logger.Error("engine: no token", "request", r.ID, "error", j.err)
+			e.leave(r, failure(j.err))
+		case j.score > 0:
+			r.scores[j.score-1] = tokenLogprobs([]sampler.Logprob{j.own}, j.top)
+		default:
+			e.extend(j, now)
+		}
+	}
+	// Choices leave only now, when others have forked from them.
+	for _, r := range e.step.requests {
+		e.settle(r)
+	}
+}
+
+// extend gives a choice its next token.
+func (e *Engine) extend(j *job, now time.Time) {
+	c, r := j.choice, j.choice.req
+	event := inference.Event{Token: token.None, Finish: inference.FinishLength, Time: now}
+	if r.maxOutput > 0 {
+		event.Token = j.token
+		c.output++
+		c.state.Add(j.token)
+		event.Finish = c.finish(j.token, e.cfg.MaxContext)
+		if r.Logprobs >= 0 {
+			event.Logprob, event.Top = j.own.Logprob, tokenLogprobs(nil, j.top)
+		}
+		e.step.tally.output += len(c.numbers)
+	}
+	if !r.told {
+		event.Prompt = e.promptInfo(r)
+	}
+	for _, number := range c.numbers {
+		event.Choice = number
+		r.queue.Push(event)
+		event.Prompt = nil
+	}
+	if event.Finish != inference.Running {
+		e.step.tally.finished[event.Finish] += len(c.numbers)
+		c.numbers = c.numbers[:0]
+		return
+	}
+	if c != r.choices[0] && !r.forked {
+		c.seq.Tokens = append(r.tokens(r.Prompt), j.token)
+		e.scheduler.Fork(&r.choices[0].seq, &c.seq, cap(c.seq.Tokens))
+		return
+	}
+	c.seq.Tokens = append(c.seq.Tokens, j.token)
+}
+
+// promptInfo says what became of the prompt, which is computed now.
+func (e *Engine) promptInfo(r *request) *inference.PromptInfo {
+	first := &r.choices[0].seq
+	info := &inference.PromptInfo{CachedTokens: first.Cached(), Started: r.started, Logprobs: r.scores}
+	r.told, r.scores = true, nil
+	first.SkipCache = false
+	e.step.tally.prompt += len(r.Prompt)
+	e.step.tally.cached += info.CachedTokens
+	return info
+}
+
+// settle ends what is over after the step: choices without readers, and the request without choices.
+func (e *Engine) settle(r *request) {
+	if r.gone {
+		return
+	}
+	if !r.forked && r.told {
+		r.forked = true
+	}
+	for i, c := range r.choices {
+		if len(c.numbers) == 0 && (i > 0 || r.forked) {
+			e.retire(c)
+		}
+	}
+	if !r.live() {
+		e.leave(r, nil)
+	}
+}

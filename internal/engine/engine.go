@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/sampler"
+	"github.com/sampo-ai/sampo/internal/scheduler"
+)
+
+// An Engine runs one model. It implements inference.Engine.
+type Engine struct {
+	cfg    Config
+	model  model.Model
+	groups []kvcache.Group
+	done   chan struct{} // closed when the goroutine has ended
+
+	// What follows belongs to the goroutine.
+	cache     *model.Cache
+	copyBlock func(group int, dst, src kvcache.BlockID)
+	scheduler *scheduler.Scheduler
+	pool      *kvcache.Pool
+	open      map[*request]struct{} // taken and not gone
+	orders    []order               // being carried out
+	step      step
+	samplers  []*sampler.Sampler // per worker
+	logits    []float32          // [headRows, V]
+	watchdog  *time.Timer
+
+	// mu guards all below.
+	mu      sync.Mutex
+	arrived sync.Cond // the inbox is not empty, or closing
+	inbox   []order
+	fresh   int // requests in the inbox or just taken, not in stats yet
+	closing bool
+	stalled error      // the step under way takes too long
+	inStep  []*request // whose tokens the step under way computes
+	began   time.Time  // when that step began
+	stats   Stats
+}
+
+// An order is something that another goroutine wants from the engine.
+type order struct {
+	kind   orderKind
+	req    *request
+	choice int // for stop
+	err    error
+}
+
+type orderKind uint8
+
+const (
+	submit orderKind = iota
+	stop
+	abort
+)
+
+// New starts an engine. The model stays the caller's, who closes it after the engine.
+func New(m model.Model, cfg Config) (*Engine, error) {
+	e, err := newEngine(m, cfg)
+	if err != nil {
+		return nil, err
+	}
+	go e.run()
+	return e, nil
+}
+
+// newEngine makes an engine whose goroutine is not started.
+func newEngine(m model.Model, cfg Config) (*Engine, error) {
+	c := m.Config()
+	cfg, err := cfg.resolve(c)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{cfg: cfg, model: m, groups: c.CacheGroups(), done: make(chan struct{}), open: map[*request]struct{}{}}
+	if e.scheduler, e.pool, err = cfg.newScheduler(e.groups); err != nil {
+		return nil, err
+	}
+	e.cache = m.NewCache(cfg.Blocks)
+	e.copyBlock = e.cache.CopyBlock
+	e.arrived.L = &e.mu
+	workers := 1
+	if cfg.Threads != nil {
+		workers = cfg.Threads.Threads()
+	}
+	for range workers {
+		e.samplers = append(e.samplers, sampler.New(cfg.Vocab))
+	}
+	e.step.init(&cfg, c)
+	e.step.work = e.runJob
+	e.logits = make([]float32, e.step.headRows*c.Vocab)
+	e.watchdog = time.AfterFunc(cfg.StepTimeout, e.stall)
+	e.watchdog.Stop()
+	return e, nil
+}
+
+// Info implements inference.Engine.
+func (e *Engine) Info() inference.Info {
+	info := inference.Info{VocabSize: e.cfg.Vocab, MaxContext: e.cfg.MaxContext, Tier: e.cfg.Tier, BlockSize: model.BlockSize}
+	for _, n := range e.cfg.Blocks {
+		info.Blocks += n
+	}
+	return info
+}
+
+// Submit implements inference.Engine.
+func (e *Engine) Submit(ctx context.Context, req inference.Request) (inference.Stream, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r, err := newRequest(req, &e.cfg)
+	if err != nil {
+		return nil, err
+	}
+	r.queue = inference.NewQueue(r.Choices,
+		func(choice int) { e.post(order{kind: stop, req: r, choice: choice}) },
+		func() { e.post(order{kind: abort, req: r, err: context.Canceled}) })
+	// The hook may fire before the request is in the inbox; the goroutine takes an abort before its request.
+	r.unhook = context.AfterFunc(ctx, func() {
+		r.queue.Fail(ctx.Err())
+		e.post(order{kind: abort, req: r, err: ctx.Err()})
+	})
+	if err := e.enqueue(r); err != nil {
+		r.unhook()
+		return nil, err
+	}
+	return r.queue, nil
+}
+
+// enqueue puts a request into the inbox if the waiting queue has room.
+func (e *Engine) enqueue(r *request) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closing {
+		return inference.ErrClosed
+	}
+	// Requests in the inbox that find a free place when they are taken do not wait.
+	places := 0
+	if e.stats.Waiting == 0 {
+		places = e.cfg.MaxRunning - e.stats.Running
+	}
+	if e.fresh >= places && e.stats.Waiting+e.fresh-places >= e.cfg.MaxWaiting {
+		e.stats.Refused++
+		return inference.ErrBusy
+	}
+	e.fresh++
+	e.inbox = append(e.inbox, order{kind: submit, req: r})
+	e.arrived.Signal()
+	return nil
+}
+
+func (e *Engine) post(o order) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.inbox = append(e.inbox, o)
+	e.arrived.Signal()
+}
+
+// Load implements inference.Engine.
+func (e *Engine) Load() (running, waiting int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.stats.Running, e.stats.Waiting + e.fresh
+}
+
+// Err implements inference.Engine.
+func (e *Engine) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closing {
+		return inference.ErrClosed
+	}
+	return e.stalled
+}
+
+// Close implements inference.Engine.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closing = true
+	e.arrived.Broadcast()
+	e.mu.Unlock()
+	<-e.done
+	return nil
+}
+
+var _ inference.Engine = (*Engine)(nil)
+
+// failure wraps what went wrong in a step.
+func failure(what any) error {
+	if err, ok := what.(error); ok {
+		return fmt.Errorf("%w: %w", inference.ErrEngine, err)
+	}
+	return fmt.Errorf("%w: %v", inference.ErrEngine, what)
+}

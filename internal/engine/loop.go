@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"runtime/debug"
+	"slices"
+
+	"github.com/sampo-ai/sampo/internal/inference"
+)
+
+// run is the engine's goroutine.
+func (e *Engine) run() {
+	defer close(e.done)
+	for e.await() {
+		e.turn()
+	}
+	e.step.reset(e.orders)
+	for r := range e.open {
+		e.leave(r, inference.ErrClosed)
+	}
+	e.endStep()
+}
+
+// await takes the orders that arrived, and waits for some when nothing is to be done. It returns false when the
+// engine closes; requests among the orders are then open, so that they end.
+func (e *Engine) await() bool {
+	running, waiting := e.scheduler.Load()
+	e.mu.Lock()
+	for len(e.inbox) == 0 && running+waiting == 0 && !e.closing {
+		e.arrived.Wait()
+	}
+	e.orders, e.inbox = e.inbox, e.orders[:0]
+	closing := e.closing
+	e.mu.Unlock()
+	if closing {
+		for _, o := range e.orders {
+			if o.kind == submit {
+				e.open[o.req] = struct{}{}
+			}
+		}
+	}
+	return !closing
+}
+
+// turn carries out the orders and one step. A panic ends the requests of the step, and the engine goes on.
+func (e *Engine) turn() {
+	defer e.endStep()
+	defer func() {
+		if p := recover(); p != nil {
+			e.cfg.Logger.Error("engine: panic in a step", "panic", p, "requests", e.step.ids(), "stack", string(debug.Stack()))
+			e.salvage(failure(p))
+		}
+	}()
+	e.step.reset(e.orders)
+	e.obey()
+	b := e.scheduler.Schedule()
+	e.step.begin(b)
+	if len(b.Slices) == 0 {
+		return
+	}
+	e.beginStep()
+	if err := e.compute(b); err != nil {
+		e.cfg.Logger.Error("engine: step failed", "error", err, "requests", e.step.ids())
+		e.salvage(failure(err))
+		return
+	}
+	e.emit()
+}
+
+// obey carries out the orders.
+func (e *Engine) obey() {
+	for i, o := range e.orders {
+		switch o.kind {
+		case submit:
+			e.admit(o.req)
+		case stop:
+			e.stop(o.req, o.choice)
+		case abort:
+			e.leave(o.req, o.err)
+		}
+		e.orders[i] = order{}
+	}
+	e.orders = e.orders[:0]
+}
+
+// admit hands a request to the scheduler.
+func (e *Engine) admit(r *request) {
+	if r.gone { // aborted before it arrived
+		return
+	}
+	e.open[r] = struct{}{}
+	first := &r.choices[0].seq
+	first.Table = e.pool.NewTable(r.CacheSalt, cap(first.Tokens))
+	e.scheduler.Add(first)
+}
+
+// stop ends one of a request's choices whose client has seen enough.
+func (e *Engine) stop(r *request, number int) {
+	if r.gone {
+		return
+	}
+	for i, c := range r.choices {
+		at := slices.Index(c.numbers, number)
+		if at < 0 {
+			continue
+		}
+		c.numbers = slices.Delete(c.numbers, at, at+1)
+		e.step.tally.stopped++
+		// The first choice computes the prompt for the others.
+		if len(c.numbers) == 0 && (i > 0 || r.forked) {
+			e.retire(c)
+		}
+	}
+	if !r.live() {
+		e.leave(r, nil)
+	}
+}
+
+// retire frees a choice's blocks and takes it out of the queues.
+func (e *Engine) retire(c *choice) {
+	c.numbers = c.numbers[:0]
+	e.scheduler.Remove(&c.seq)
+}
+
+// leave is the one exit of a request: it finished (err is nil), was aborted, failed, or the engine closes.
+func (e *Engine) leave(r *request, err error) {
+	if r.gone {
+		return
+	}
+	r.gone = true
+	r.unhook()
+	if err != nil {
+		r.queue.Fail(err)
+		e.step.tally.lost(err)
+	}
+	for _, c := range r.choices {
+		e.retire(c)
+	}
+	delete(e.open, r)
+}
+
+// salvage ends the requests of a step that failed. If the panic left the block accounting in doubt, everything is
+// started afresh: all requests fail, and no block is trusted.
+func (e *Engine) salvage(err error) {
+	if e.step.scheduled && e.leaveStep(err) {
+		return
+	}
+	for _, o := range e.orders {
+		if o.kind == submit && o.req != nil {
+			e.open[o.req] = struct{}{}
+		}
+	}
+	e.orders = e.orders[:0]
+	for r := range e.open {
+		r.gone = true
+		r.unhook()
+		r.queue.Fail(err)
+		e.step.tally.lost(err)
+	}
+	clear(e.open)
+	fresh, pool, bad := e.cfg.newScheduler(e.groups)
+	if bad != nil {
+		panic(bad) // it was made once from the same configuration
+	}
+	e.scheduler, e.pool = fresh, pool
+}
+
+// leaveStep ends the requests of the step and reports whether the accounting is sound afterwards.
+func (e *Engine) leaveStep(err error) (sound bool) {
+	defer func() {
+		if recover() != nil {
+			sound = false
+		}
+	}()
+	for _, r := range e.step.requests {
+		e.leave(r, err)
+	}
+	return e.scheduler.Check() == nil
+}

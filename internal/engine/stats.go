@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/inference"
+)
+
+// Stats are figures of an engine since its start, and of now. Tokens sampled for a choice whose stop string was found
+// meanwhile are counted here, though nobody reads them.
+type Stats struct {
+	Running int // sequences
+	Waiting int // sequences; not those that Submit took and no step saw yet
+
+	Steps         uint64
+	StepTime      time.Duration // of all steps together
+	PrefillTokens uint64        // prompt tokens computed, again after preemption too
+	PromptTokens  uint64        // of requests whose prompt is computed
+	CachedTokens  uint64        // of those, read from the prefix cache
+	OutputTokens  uint64
+	Preemptions   uint64
+	Evictions     uint64    // cached blocks whose contents were given up
+	Finished      [4]uint64 // choices, by inference.Finish
+	Stopped       uint64    // choices ended by Stream.Stop
+	Aborted       uint64    // requests whose client left, or that the engine's end cut off
+	Failed        uint64    // requests that ended with ErrEngine
+	Refused       uint64    // requests that Submit answered with ErrBusy
+	BlocksUsed    []int     // per cache group: blocks that sequences hold
+	Blocks        []int     // per cache group: all
+}
+
+// Stats returns the engine's figures.
+func (e *Engine) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.stats
+	s.BlocksUsed = append([]int(nil), s.BlocksUsed...)
+	s.Blocks = append([]int(nil), e.cfg.Blocks...)
+	return s
+}
+
+// A tally is what one step adds to the figures.
+type tally struct {
+	prompt, cached, output, preempted int
+	finished                          [4]int
+	stopped, aborted, failed          int
+}
+
+// lost counts a request that ended with err.
+func (t *tally) lost(err error) {
+	if errors.Is(err, inference.ErrEngine) {
+		t.failed++
+	} else {
+		t.aborted++
+	}
+}
+
+// publish tells other goroutines how many sequences run and wait. mu is held.
+func (e *Engine) publish() {
+	e.fresh -= e.step.submitted
+	e.step.submitted = 0
+	e.stats.Running, e.stats.Waiting = e.scheduler.Load()
+}
+
+// beginStep publishes what the step works on and starts the watchdog.
+func (e *Engine) beginStep() {
+	now := time.Now()
+	e.step.began = now
+	for _, r := range e.step.requests {
+		if r.started.IsZero() {
+			r.started = now
+		}
+	}
+	e.mu.Lock()
+	e.publish()
+	e.inStep = append(e.inStep[:0], e.step.requests...)
+	e.began = now
+	e.mu.Unlock()
+	e.watchdog.Reset(e.cfg.StepTimeout)
+}
+
+// endStep stops the watchdog and adds the step to the figures.
+func (e *Engine) endStep() {
+	e.watchdog.Stop()
+	t := &e.step.tally
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.inStep)
+	e.inStep = e.inStep[:0]
+	e.stalled = nil
+	e.publish()
+	s := &e.stats
+	if !e.step.began.IsZero() {
+		s.Steps++
+		s.StepTime += time.Since(e.step.began)
+	}
+	s.PrefillTokens += uint64(e.step.prefill)
+	s.PromptTokens += uint64(t.prompt)
+	s.CachedTokens += uint64(t.cached)
+	s.OutputTokens += uint64(t.output)
+	s.Preemptions += uint64(t.preempted)
+	s.Stopped += uint64(t.stopped)
+	s.Aborted += uint64(t.aborted)
+	s.Failed += uint64(t.failed)
+	for i, n := range t.finished {
+		s.Finished[i] += uint64(n)
+	}
+	s.Evictions = e.pool.Evictions()
+	s.BlocksUsed = s.BlocksUsed[:0]
+	for g, total := range e.cfg.Blocks {
+		s.BlocksUsed = append(s.BlocksUsed, total-e.pool.Free(g))
+	}
+}
+
+// stall runs when a step takes too long. The step cannot be ended from outside, but its clients need not wait for it.
+func (e *Engine) stall() {
+	e.mu.Lock()
+	requests := append([]*request(nil), e.inStep...)
+	if len(requests) == 0 || time.Since(e.began) < e.cfg.StepTimeout { // it ended just now
+		e.mu.Unlock()
+		return
+	}
+	err := failure("a step takes longer than " + e.cfg.StepTimeout.String())
+	e.stalled = err
+	e.mu.Unlock()
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	e.cfg.Logger.Error("engine: step takes too long", "timeout", e.cfg.StepTimeout, "requests", len(requests), "stack", string(stacks))
+	for _, r := range requests {
+		r.queue.Fail(err)
+		e.post(order{kind: abort, req: r, err: err})
+	}
+}
