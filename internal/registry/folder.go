@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registry
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/weights/gguf"
+)
+
+const (
+	maxDepth   = 4      // folders below a store
+	maxFolders = 20_000 // looked into, in one store
+)
+
+// A folderContent is what of one folder matters.
+type folderContent struct {
+	ggufs       []string // names of models
+	config      bool
+	safetensors bool
+	folders     []string
+}
+
+// look reads a folder. What cannot be read is left out: a list of models is no place to complain about other
+// programs' files.
+func look(dir string) folderContent {
+	var c folderContent
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(dir, name)) // follows links: stores are full of them
+		switch {
+		case err != nil:
+		case info.IsDir():
+			c.folders = append(c.folders, name)
+		case bundle.IsModelFile(name):
+			c.ggufs = append(c.ggufs, name)
+		case name == "config.json":
+			c.config = true
+		case strings.HasSuffix(name, ".safetensors"):
+			c.safetensors = true
+		}
+	}
+	return c
+}
+
+// ggufModel describes the model of a GGUF file. Variant is the file as a name spells it.
+func ggufModel(s Store, repo, dir, variant string) (Model, bool) {
+	m := Model{Repo: repo, Variant: variant, Quantization: quantizationOf(variant), Store: s.Kind, Path: filepath.Join(dir, filepath.FromSlash(variant))}
+	parts := []string{m.Path}
+	if split, ok := gguf.ParseSplit(filepath.Base(m.Path)); ok {
+		parts = nil
+		for i := range split.Count {
+			parts = append(parts, filepath.Join(filepath.Dir(m.Path), split.Part(i+1)))
+		}
+	}
+	for _, part := range parts {
+		info, err := os.Stat(part)
+		if err != nil {
+			return m, false // a download that is not finished
+		}
+		m.Bytes += info.Size()
+		m.Modified = later(m.Modified, info.ModTime())
+	}
+	return m, true
+}
+
+// folderModel describes a model laid out as Hugging Face does.
+func folderModel(s Store, repo, dir string) Model {
+	m := Model{Name: repo, Repo: repo, Store: s.Kind, Path: dir, Bytes: folderBytes(dir)}
+	if info, err := os.Stat(filepath.Join(dir, "config.json")); err == nil {
+		m.Modified = info.ModTime()
+	}
+	return m
+}
+
+// folderBytes adds up the weights in a folder.
+func folderBytes(dir string) (n int64) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".safetensors") || strings.HasSuffix(e.Name(), ".gguf") {
+			if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil {
+				n += info.Size()
+			}
+		}
+	}
+	return n
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// treeModels lists the models below a plain folder. Those of a sub-folder have its path for a repository; a GGUF file
+// right in the store is a repository of its own.
+func treeModels(s Store) []Model {
+	var all []Model
+	left := maxFolders
+	var walk func(rel string, depth int)
+	walk = func(rel string, depth int) {
+		if left--; left < 0 {
+			return
+		}
+		dir := filepath.Join(s.Folder, rel)
+		c := look(dir)
+		repo := filepath.ToSlash(rel)
+		if rel == "." {
+			repo = filepath.Base(s.Folder)
+		}
+		if c.config && c.safetensors {
+			all = append(all, folderModel(s, repo, dir))
+		}
+		var models []Model
+		for _, file := range c.ggufs {
+			m, ok := ggufModel(s, repo, dir, file)
+			switch {
+			case !ok:
+			case rel == ".":
+				m.Repo, m.Name = stem(file), stem(file)
+				all = append(all, m)
+			default:
+				models = append(models, m)
+			}
+		}
+		all = append(all, named(models)...)
+		if depth == maxDepth {
+			return
+		}
+		for _, sub := range c.folders {
+			walk(filepath.Join(rel, sub), depth+1)
+		}
+	}
+	walk(".", 0)
+	return all
+}

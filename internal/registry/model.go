@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registry
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/weights/gguf"
+)
+
+// A Model is one model on this machine.
+type Model struct {
+	Name         string // the shortest name that means this model only
+	Repo         string // owner/name, or what its store has for it
+	Variant      string // file or tag, where a repository has several models; "" for a whole folder
+	Quantization string // as the file's name says, "" if it does not
+	Store        string // kind of store
+	Path         string // of the file or folder; "" if Data is set
+	Bytes        int64  // of its files
+	Modified     time.Time
+	Data         []byte // of a model inside the program
+}
+
+// quantPattern finds a quantisation in a file name, such as Q4_K_M in "m-Q4_K_M" or "m.q4_k_m".
+var quantPattern = regexp.MustCompile(`(?i)(?:^|[-._])((?:UD-)?(?:I?Q[0-9]+(?:_[A-Z0-9]+)*|BF16|F16|FP16|F32|MXFP4(?:_MOE)?|TQ[12]_0))(?:[-._]|$)`)
+
+// quantizationOf reads the quantisation from the name of a GGUF file.
+func quantizationOf(file string) string {
+	all := quantPattern.FindAllStringSubmatch(stem(file), -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.ToUpper(all[len(all)-1][1])
+}
+
+// stem is the name of a GGUF file without folder, ending and split suffix.
+func stem(file string) string {
+	base := filepath.Base(file)
+	if split, ok := gguf.ParseSplit(base); ok {
+		return split.Prefix
+	}
+	return strings.TrimSuffix(base, ".gguf")
+}
+
+// is says whether variant means this model: by its file, with or without ending, its tag or its quantisation.
+func (m *Model) is(variant string) bool {
+	for _, name := range []string{m.Variant, filepath.Base(m.Variant), stem(m.Variant), m.Quantization} {
+		if name != "" && strings.EqualFold(name, variant) {
+			return true
+		}
+	}
+	return false
+}
+
+// named gives the models of one repository their names: the repository's if it has only one, else with the
+// quantisation, or the file where two have the same.
+func named(models []Model) []Model {
+	count := map[string]int{}
+	for _, m := range models {
+		count[m.Quantization]++
+	}
+	for i := range models {
+		m := &models[i]
+		switch {
+		case m.Variant == "" || len(models) == 1:
+			m.Name = m.Repo
+		case m.Quantization != "" && count[m.Quantization] == 1:
+			m.Name = m.Repo + ":" + m.Quantization
+		default:
+			m.Name = m.Repo + ":" + m.Variant
+		}
+	}
+	return models
+}

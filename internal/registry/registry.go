@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registry
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/sampo-ai/sampo/internal/bundle"
+)
+
+// Config says where models come from.
+type Config struct {
+	Locations Locations
+	Aliases   map[string]string // short name to name or path
+	Embedded  map[string][]byte // GGUF models inside the program, by name
+}
+
+// A Registry finds models. It keeps nothing: every call looks at the disk.
+type Registry struct{ cfg Config }
+
+// New makes a Registry.
+func New(cfg Config) *Registry { return &Registry{cfg} }
+
+// Stores lists where it looks, in order.
+func (r *Registry) Stores() []Store { return r.cfg.Locations.Stores() }
+
+// List lists the models of this machine: those inside the program, then store by store.
+func (r *Registry) List() []Model {
+	all := r.embedded()
+	for _, s := range r.Stores() {
+		all = append(all, s.models()...)
+	}
+	return all
+}
+
+// embedded lists the models inside the program.
+func (r *Registry) embedded() []Model {
+	var all []Model
+	for _, name := range sortedKeys(r.cfg.Embedded) {
+		data := r.cfg.Embedded[name]
+		all = append(all, Model{Name: name, Repo: name, Store: Embedded, Bytes: int64(len(data)), Data: data})
+	}
+	return all
+}
+
+// models lists the models of a store.
+func (s Store) models() []Model {
+	switch s.Kind {
+	case HuggingFace:
+		return hubModels(s.Folder)
+	case Ollama:
+		return ollamaModels(s.Folder)
+	}
+	return treeModels(s)
+}
+
+// backendPattern is a name's end that chooses a backend. A path has a separator or a dot behind its "@".
+var backendPattern = regexp.MustCompile(`^(.+)@([a-z][a-z0-9-]*)$`)
+
+// Resolve finds the model that a name means, and the backend that the name asks for, "" for none.
+//
+// An alias comes first, then a model inside the program, a path that exists, and the stores. It fails with an
+// UnknownError, or with an error that lists the variants if the name fits several.
+func (r *Registry) Resolve(name string) (m Model, backend string, err error) {
+	if m := backendPattern.FindStringSubmatch(name); m != nil && !exists(name) {
+		name, backend = m[1], m[2]
+	}
+	if target, ok := r.cfg.Aliases[name]; ok {
+		if m := backendPattern.FindStringSubmatch(target); m != nil && !exists(target) {
+			target = m[1]
+			if backend == "" {
+				backend = m[2]
+			}
+		}
+		name = target
+	}
+	m, err = r.find(name)
+	return m, backend, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// find finds a model by its name without alias and backend.
+func (r *Registry) find(name string) (Model, error) {
+	for _, m := range r.embedded() {
+		if strings.EqualFold(m.Name, name) {
+			return m, nil
+		}
+	}
+	if info, err := os.Stat(name); err == nil {
+		return atPath(name, info), nil
+	}
+	if looksLikePath(name) {
+		return Model{}, fmt.Errorf("registry: %s: no such file or folder: %w", name, fs.ErrNotExist)
+	}
+	all := r.List()
+	repo, variant, _ := strings.Cut(name, ":")
+	for _, s := range append([]Store{{Kind: Embedded}}, r.Stores()...) {
+		var fits, repoModels []Model
+		for _, m := range all {
+			if m.Store != s.Kind || !strings.EqualFold(m.Repo, repo) {
+				continue
+			}
+			repoModels = append(repoModels, m)
+			if variant == "" || m.is(variant) {
+				fits = append(fits, m)
+			}
+		}
+		if len(fits) > 0 {
+			return choose(name, fits)
+		}
+		if len(repoModels) > 0 && variant != "" {
+			return Model{}, fmt.Errorf("registry: %s has no %q on this machine; it has %s: %w", repo, variant, names(repoModels), ErrUnknownModel)
+		}
+	}
+	return Model{}, unknown(name, all)
+}
+
+// atPath describes a model that was named by its path.
+func atPath(path string, info fs.FileInfo) Model {
+	m := Model{Name: path, Repo: path, Store: Folder, Path: path, Modified: info.ModTime(), Bytes: info.Size()}
+	if info.IsDir() {
+		m.Bytes = folderBytes(path)
+		return m
+	}
+	m.Quantization = quantizationOf(path)
+	return m
+}
+
+// looksLikePath says whether a name can only be a path.
+func looksLikePath(name string) bool {
+	return filepath.IsAbs(name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") ||
+		strings.Contains(name, `\`) || strings.HasSuffix(name, ".gguf") && !strings.Contains(name, ":") || strings.HasSuffix(name, ".safetensors")
+}
+
+// preferred are the variants to take if the name says none: what people who name none usually want, and what is next.
+var preferred = []string{"latest", "Q4_K_M", "Q8_0"}
+
+// choose picks the one of several models that fit a name.
+func choose(name string, fits []Model) (Model, error) {
+	if len(fits) == 1 {
+		return fits[0], nil
+	}
+	for _, m := range fits {
+		if m.Variant == "" || strings.EqualFold(m.Name, name) {
+			return m, nil
+		}
+	}
+	for _, variant := range preferred {
+		for _, m := range fits {
+			if m.is(variant) {
+				return m, nil
+			}
+		}
+	}
+	return Model{}, fmt.Errorf("registry: %s means several models: name one of %s", name, names(fits))
+}
+
+func names(models []Model) string {
+	var all []string
+	for _, m := range models {
+		all = append(all, m.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Open opens the model that a name means.
+func (r *Registry) Open(name string, opt bundle.Options) (*bundle.Bundle, error) {
+	m, _, err := r.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	if m.Data != nil {
+		return bundle.OpenBytes(m.Name, m.Data, opt)
+	}
+	return bundle.Open(m.Path, m.options(opt))
+}
+
+// Inspect tells the facts of the model that a name means.
+func (r *Registry) Inspect(name string, opt bundle.Options) (bundle.Facts, error) {
+	m, _, err := r.Resolve(name)
+	if err != nil {
+		return bundle.Facts{}, err
+	}
+	if m.Data != nil {
+		return bundle.InspectBytes(m.Name, m.Data, opt)
+	}
+	return bundle.Inspect(m.Path, m.options(opt))
+}
+
+// options gives a bundle the name of the model. One named by its path is named by the bundle.
+func (m *Model) options(opt bundle.Options) bundle.Options {
+	if opt.Name == "" && m.Name != m.Path {
+		opt.Name = m.Name
+	}
+	return opt
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registry
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/weights/gguf"
+)
+
+// tree makes files in a new folder. A content that begins with "->" makes a link.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, name := range sortedKeys(files) {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if target, ok := strings.CutPrefix(files[name], "->"); ok {
+			err = os.Symlink(target, path)
+		} else {
+			err = os.WriteFile(path, []byte(files[name]), 0o600)
+		}
+		if err != nil {
+			t.Skip(err)
+		}
+	}
+	return root
+}
+
+// blob is the name of an Ollama layer.
+func blob(n int) string { return fmt.Sprintf("%064x", n) }
+
+func manifestOf(digest string) string {
+	return `{"layers":[{"mediaType":"application/vnd.ollama.image.license","digest":"sha256:` + blob(9) + `"},` +
+		`{"mediaType":"application/vnd.ollama.image.model","digest":"` + digest + `"}]}`
+}
+
+// machine has every kind of store.
+func machine(t *testing.T) Config {
+	root := tree(t, map[string]string{
+		"sampo/o/pulled/config.json":       "{}",
+		"sampo/o/pulled/model.safetensors": "1234",
+		"sampo/alone-Q8_0.gguf":            "12345678",
+
+		"hub/models--o--snap/refs/main":                                      "rev1",
+		"hub/models--o--snap/blobs/a":                                        "12345",
+		"hub/models--o--snap/snapshots/rev1/m-Q4_K_M.gguf":                   "->../../blobs/a",
+		"hub/models--o--snap/snapshots/rev1/m-Q8_0.gguf":                     "->../../blobs/a",
+		"hub/models--o--snap/snapshots/rev1/mmproj-F16.gguf":                 "->../../blobs/a",
+		"hub/models--o--snap/snapshots/rev1/BF16/m-BF16-00001-of-00002.gguf": "->../../../blobs/a",
+		"hub/models--o--snap/snapshots/rev1/BF16/m-BF16-00002-of-00002.gguf": "->../../../blobs/a",
+		"hub/models--o--snap/snapshots/rev1/part-Q6_K-00001-of-00002.gguf":   "->../../blobs/a",
+		"hub/models--o--snap/snapshots/rev1/gone-Q5_K_M.gguf":                "->../../blobs/gone",
+		"hub/models--o--snap/snapshots/rev0/old-Q2_K.gguf":                   "->../../blobs/a",
+		"hub/models--o--st--x/snapshots/r/config.json":                       "{}",
+		"hub/models--o--st--x/snapshots/r/model.safetensors":                 "123456",
+		"hub/models--o--evil/refs/main":                                      "../../../sampo/o/pulled",
+		"hub/models--o--text/snapshots/r/config.json":                        "{}",
+		"hub/datasets--o--d/snapshots/r/x.gguf":                              "1",
+		"hub/version.txt":                                                    "1",
+
+		"lm/o/snap/m-Q4_K_M.gguf":    "1",
+		"lm/o/two/first.gguf":        "1",
+		"lm/o/two/second.gguf":       "1",
+		"lm/o/.hidden/m-Q4_K_M.gguf": "1",
+
+		"ollama/manifests/registry.ollama.ai/library/tiny/latest": manifestOf("sha256:" + blob(1)),
+		"ollama/manifests/registry.ollama.ai/library/tiny/1b":     manifestOf("sha256:" + blob(2)),
+		"ollama/manifests/registry.ollama.ai/you/tuned/q4":        manifestOf("sha256:" + blob(1)),
+		"ollama/manifests/hf.co/o/n/Q4_0":                         manifestOf("sha256:" + blob(1)),
+		"ollama/manifests/registry.ollama.ai/library/evil/latest": manifestOf("sha256:../../../sampo/alone-Q8_0.gguf"),
+		"ollama/manifests/registry.ollama.ai/library/gone/latest": manifestOf("sha256:" + blob(7)),
+		"ollama/manifests/registry.ollama.ai/library/bad/latest":  "{",
+		"ollama/blobs/sha256-" + blob(1):                          "123",
+		"ollama/blobs/sha256-" + blob(2):                          "1234",
+	})
+	return Config{
+		Locations: Locations{
+			Models:      filepath.Join(root, "sampo"),
+			HuggingFace: []string{filepath.Join(root, "hub"), filepath.Join(root, "nothing")},
+			LMStudio:    []string{filepath.Join(root, "lm")},
+			Ollama:      []string{filepath.Join(root, "ollama")},
+		},
+		Aliases:  map[string]string{"small": "o/two:first@cpu-q8", "mini": "sampo/mini-chat"},
+		Embedded: map[string][]byte{"sampo/mini-chat": tinyGGUF()},
+	}
+}
+
+// tinyGGUF is a file that can be inspected and nothing more.
+func tinyGGUF() []byte {
+	m := gguf.NewMetadata()
+	m.Set("general.architecture", "unheard-of")
+	var b bytes.Buffer
+	_ = gguf.Write(&b, m, nil)
+	return b.Bytes()
+}
+
+func TestListFindsTheModelsOfEveryStore(t *testing.T) {
+	var got []string
+	for _, m := range New(machine(t)).List() {
+		got = append(got, fmt.Sprintf("%s [%s] %d", m.Name, m.Store, m.Bytes))
+	}
+	got[0] = strings.Fields(got[0])[0]
+	want := []string{
+		"sampo/mini-chat",
+		"alone-Q8_0 [sampo] 8",
+		"o/pulled [sampo] 4",
+		"o/snap:Q4_K_M [Hugging Face] 5",
+		"o/snap:Q8_0 [Hugging Face] 5",
+		"o/snap:BF16 [Hugging Face] 10",
+		"o/st--x [Hugging Face] 6",
+		"o/snap [LM Studio] 1",
+		"o/two:first.gguf [LM Studio] 1",
+		"o/two:second.gguf [LM Studio] 1",
+		"hf.co/o/n:Q4_0 [Ollama] 3",
+		"tiny:1b [Ollama] 4",
+		"tiny:latest [Ollama] 3",
+		"you/tuned:q4 [Ollama] 3",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("models (-want +got):\n%s", diff)
+	}
+}
+
+func TestResolveFindsModelsByEveryKindOfName(t *testing.T) {
+	cfg := machine(t)
+	r := New(cfg)
+	hub := filepath.Join(cfg.Locations.HuggingFace[0], "models--o--snap", "snapshots", "rev1")
+	lm := cfg.Locations.LMStudio[0]
+	ollama := filepath.Join(cfg.Locations.Ollama[0], "blobs")
+	for _, tt := range []struct{ name, path, backend string }{
+		{"sampo/mini-chat", "", ""},
+		{"mini", "", ""},
+		{"mini@cpu", "", "cpu"},
+		{"small", filepath.Join(lm, "o", "two", "first.gguf"), "cpu-q8"},
+		{"small@vllm", filepath.Join(lm, "o", "two", "first.gguf"), "vllm"},
+		{"o/pulled", filepath.Join(cfg.Locations.Models, "o", "pulled"), ""},
+		{"O/Pulled@cpu-q4", filepath.Join(cfg.Locations.Models, "o", "pulled"), "cpu-q4"},
+		{"alone-q8_0", filepath.Join(cfg.Locations.Models, "alone-Q8_0.gguf"), ""},
+		{"o/snap", filepath.Join(hub, "m-Q4_K_M.gguf"), ""}, // the preferred one of the first store
+		{"o/snap:Q8_0", filepath.Join(hub, "m-Q8_0.gguf"), ""},
+		{"o/snap:q8_0", filepath.Join(hub, "m-Q8_0.gguf"), ""},
+		{"o/snap:m-Q8_0.gguf", filepath.Join(hub, "m-Q8_0.gguf"), ""},
+		{"o/snap:m-Q8_0", filepath.Join(hub, "m-Q8_0.gguf"), ""},
+		{"o/snap:BF16", filepath.Join(hub, "BF16", "m-BF16-00001-of-00002.gguf"), ""},
+		{"o/snap:BF16/m-BF16-00001-of-00002.gguf", filepath.Join(hub, "BF16", "m-BF16-00001-of-00002.gguf"), ""},
+		{"o/two:second", filepath.Join(lm, "o", "two", "second.gguf"), ""},
+		{"tiny", filepath.Join(ollama, "sha256-"+blob(1)), ""},
+		{"tiny:1b", filepath.Join(ollama, "sha256-"+blob(2)), ""},
+		{"you/tuned", filepath.Join(ollama, "sha256-"+blob(1)), ""},
+		{filepath.Join(lm, "o", "two", "first.gguf"), filepath.Join(lm, "o", "two", "first.gguf"), ""},
+		{filepath.Join(lm, "o", "two", "first.gguf") + "@cpu", filepath.Join(lm, "o", "two", "first.gguf"), "cpu"},
+		{hub, hub, ""},
+	} {
+		m, backend, err := r.Resolve(tt.name)
+		if err != nil || m.Path != tt.path || backend != tt.backend {
+			t.Errorf("Resolve(%q) = %q @%s, %v, want %q @%s", tt.name, m.Path, backend, err, tt.path, tt.backend)
+		}
+	}
+}
+
+func TestEveryListedNameResolvesToItsModel(t *testing.T) {
+	r := New(machine(t))
+	seen := map[string]bool{}
+	for _, m := range r.List() {
+		if seen[strings.ToLower(m.Repo)] && m.Store == LMStudio {
+			continue // hidden behind the same name in an earlier store
+		}
+		seen[strings.ToLower(m.Repo)] = true
+		got, _, err := r.Resolve(m.Name)
+		if err != nil || got.Path != m.Path {
+			t.Errorf("Resolve(%q) = %q, %v, want %q", m.Name, got.Path, err, m.Path)
+		}
+	}
+}
+
+func TestUnknownNamesAreAnsweredWithHelp(t *testing.T) {
+	r := New(machine(t))
+	for _, tt := range []struct {
+		name, want string
+		is         error
+	}{
+		{"no/where", `registry: model "no/where" is not on this machine; to download it: sampo pull no/where`, ErrUnknownModel},
+		{"o/puled", `model "o/puled" is not on this machine; near it are o/pulled`, ErrUnknownModel},
+		{"tinny", `near it are tiny:1b, tiny:latest; sampo list shows those that are`, ErrUnknownModel},
+		{"mini-chat", `near it are sampo/mini-chat`, ErrUnknownModel},
+		{"o/snap:Q3_K", `registry: o/snap has no "Q3_K" on this machine; it has o/snap:Q4_K_M, o/snap:Q8_0, o/snap:BF16`, ErrUnknownModel},
+		{"o/two", `registry: o/two means several models: name one of o/two:first.gguf, o/two:second.gguf`, nil},
+		{"./none", `registry: ./none: no such file or folder`, fs.ErrNotExist},
+		{"none.gguf", `registry: none.gguf: no such file or folder`, fs.ErrNotExist},
+		{"/none", `registry: /none: no such file or folder`, fs.ErrNotExist},
+		{"evil", `model "evil" is not on this machine`, ErrUnknownModel},
+		{"", `model "" is not on this machine`, ErrUnknownModel},
+	} {
+		_, _, err := r.Resolve(tt.name)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+			t.Errorf("Resolve(%q): got %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestInspectNamesTheModelAsItWasFound(t *testing.T) {
+	cfg := machine(t)
+	r := New(cfg)
+	path := filepath.Join(cfg.Locations.LMStudio[0], "o", "two", "first.gguf")
+	if err := os.WriteFile(path, tinyGGUF(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"mini": "sampo/mini-chat", "small": "o/two:first.gguf", path: "first"} {
+		f, err := r.Inspect(name, bundle.Options{})
+		if err != nil || f.Name != want || f.Architecture != "unheard-of" {
+			t.Errorf("Inspect(%q) = %q of architecture %q, %v, want %q", name, f.Name, f.Architecture, err, want)
+		}
+		if _, err := r.Open(name, bundle.Options{}); err == nil || !strings.Contains(err.Error(), `architecture "unheard-of" is not supported`) {
+			t.Errorf("Open(%q) = %v, want that the architecture is not supported", name, err)
+		}
+	}
+}
+
+func TestLocateFollowsTheEnvironment(t *testing.T) {
+	env := map[string]string{}
+	locate := func() Locations {
+		return Locate("/home/me", "/home/me/.sampo", func(k string) string { return env[k] })
+	}
+	check := func(what string, got, want string) {
+		t.Helper()
+		if filepath.ToSlash(got) != want {
+			t.Errorf("%s: got %s, want %s", what, got, want)
+		}
+	}
+	check("models", locate().Models, "/home/me/.sampo/models")
+	check("hub", locate().HuggingFace[0], "/home/me/.cache/huggingface/hub")
+	env["XDG_CACHE_HOME"] = "/c"
+	check("hub with XDG_CACHE_HOME", locate().HuggingFace[0], "/c/huggingface/hub")
+	env["HF_HOME"] = "/hf"
+	check("hub with HF_HOME", locate().HuggingFace[0], "/hf/hub")
+	env["HF_HUB_CACHE"] = "/h"
+	check("hub with HF_HUB_CACHE", locate().HuggingFace[0], "/h")
+	check("Ollama", locate().Ollama[0], "/home/me/.ollama/models")
+	env["OLLAMA_MODELS"] = "/o"
+	check("Ollama with OLLAMA_MODELS", locate().Ollama[0], "/o")
+}
+
+func TestQuantizationIsReadFromFileNames(t *testing.T) {
+	for file, want := range map[string]string{
+		"SmolLM2-135M-Instruct.Q4_1.gguf": "Q4_1",
+		"gemma3-270m-q4_k_m.gguf":         "Q4_K_M",
+		"m-UD-Q4_K_XL.gguf":               "UD-Q4_K_XL",
+		"m-IQ4_NL.gguf":                   "IQ4_NL",
+		"m-BF16-00001-of-00002.gguf":      "BF16",
+		"gpt-oss-20b-MXFP4.gguf":          "MXFP4",
+		"sub/m.f16.gguf":                  "F16",
+		"model.gguf":                      "",
+		"Qwen3-4B-Instruct-2507.gguf":     "",
+		"q8-study-Q5_K_S.gguf":            "Q5_K_S",
+	} {
+		if got := quantizationOf(file); got != want {
+			t.Errorf("quantizationOf(%q) = %q, want %q", file, got, want)
+		}
+	}
+}
+
+func TestDistanceCountsEdits(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "", 3}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
+		if got := distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
