@@ -13,15 +13,17 @@ import (
 type Cache struct {
 	layers []*tensor.KV // [L]
 	groups []int        // [L] cache group of each layer
-	blocks []int        // blocks in each group
+	kinds  []kvcache.Group
+	blocks []int // blocks in each group
 }
 
 // newCache allocates blocks[g] blocks for each group g of the configuration.
 func newCache(c *Config, blocks []int) *Cache {
-	if want := len(c.CacheGroups()); len(blocks) != want {
-		panic(fmt.Sprintf("model: cache for %d groups, want %d", len(blocks), want))
+	kinds := c.CacheGroups()
+	if len(blocks) != len(kinds) {
+		panic(fmt.Sprintf("model: cache for %d groups, want %d", len(blocks), len(kinds)))
 	}
-	cache := &Cache{blocks: append([]int(nil), blocks...)}
+	cache := &Cache{kinds: kinds, blocks: append([]int(nil), blocks...)}
 	for layer := range c.Layers {
 		g := c.group(layer)
 		cache.groups = append(cache.groups, g)

@@ -128,6 +128,9 @@ func (l *Loader) Matrix(name string, rows, cols int) *tensor.Matrix {
 		l.Fail("tensor %q: %v", t.Name, err)
 		return nil
 	}
+	if m.Packed() {
+		weights.Release(l.src, t)
+	}
 	return m
 }
 

@@ -86,7 +86,7 @@ func (b *Batch) Check(c *Config, cache *Cache) error {
 	}
 	row := 0
 	for i := range b.Sequences {
-		if err := b.checkSequence(i, row, c, cache); err != nil {
+		if err := b.checkSequence(i, row, cache); err != nil {
 			return err
 		}
 		row += b.Sequences[i].Rows
@@ -98,7 +98,7 @@ func (b *Batch) Check(c *Config, cache *Cache) error {
 }
 
 // checkSequence checks sequence i, whose first row is row.
-func (b *Batch) checkSequence(i, row int, c *Config, cache *Cache) error {
+func (b *Batch) checkSequence(i, row int, cache *Cache) error {
 	s := &b.Sequences[i]
 	if s.Rows < 1 || s.Past < 0 || row+s.Rows > len(b.Tokens) {
 		return fmt.Errorf("model: batch: sequence %d has %d rows after %d tokens, and %d rows are left", i, s.Rows, s.Past, len(b.Tokens)-row)
@@ -108,12 +108,11 @@ func (b *Batch) checkSequence(i, row int, c *Config, cache *Cache) error {
 			return fmt.Errorf("model: batch: sequence %d: position %d at row %d, want %d", i, got, row+j, s.Past+j)
 		}
 	}
-	groups := c.CacheGroups()
-	if len(s.Tables) != len(groups) {
-		return fmt.Errorf("model: batch: sequence %d has %d block tables, want %d", i, len(s.Tables), len(groups))
+	if len(s.Tables) != len(cache.kinds) {
+		return fmt.Errorf("model: batch: sequence %d has %d block tables, want %d", i, len(s.Tables), len(cache.kinds))
 	}
 	for g, table := range s.Tables {
-		if err := cache.checkTable(table, g, firstVisible(groups[g], s.Past), s.Past+s.Rows); err != nil {
+		if err := cache.checkTable(table, g, firstVisible(cache.kinds[g], s.Past), s.Past+s.Rows); err != nil {
 			return fmt.Errorf("model: batch: sequence %d: group %d: %w", i, g, err)
 		}
 	}

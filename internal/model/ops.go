@@ -92,7 +92,7 @@ func (s *Step) runChunk(i, _ int) {
 	s.part(i*s.chunk, min((i+1)*s.chunk, s.splitRows))
 }
 
-// gather copies rows of x to dst, which grows if it must, and returns it.
+// gather copies rows of x to dst, which grows if it must, and returns it. If the rows ascend dst may be x.
 //
 // Shapes: x [T, width]; rows [n]; result [n, width].
 func gather(dst, x []float32, rows []int32, width int) []float32 {

@@ -177,7 +177,6 @@ func (s *Step) narrow(q *queries) {
 	if q.rows == s.rows {
 		return
 	}
-	s.gathered = gather(s.gathered, s.x, q.batchRows, s.cfg.Hidden)
-	s.x, s.gathered = s.gathered, s.x
+	s.x = gather(s.x, s.x, q.batchRows, s.cfg.Hidden) // in place: the rows ascend
 	s.rows = q.rows
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,9 +15,12 @@ import (
 	"github.com/sampo-ai/sampo/internal/kvcache"
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/model/families"
+	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/token"
+	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
+	"github.com/sampo-ai/sampo/internal/weights/safetensors"
 )
 
 // tolerance bounds the largest difference of a row over its largest value, for float32 weights.
@@ -24,14 +28,32 @@ const tolerance = 1e-4
 
 var checkpoints = []string{"llama/testdata/llama3", "llama/testdata/odd", "qwen3/testdata/qwen3", "gemma3/testdata/gemma3"}
 
-// load opens a checkpoint's GGUF file.
-func loadGGUF(t testing.TB, folder string, pool *tensor.Pool) model.Model {
+// load opens a checkpoint in one of its two formats.
+func load(t testing.TB, folder string, naming model.Naming, pool *tensor.Pool, cache tensor.KVType) model.Model {
 	t.Helper()
-	f, err := gguf.Open(filepath.Join("..", folder, "model.gguf"))
+	family, cfg, src := openGGUF(t, folder)
+	if naming == model.HuggingFace {
+		family, cfg, src = openHF(t, folder)
+	}
+	t.Cleanup(func() { src.Close() })
+	cfg.CacheType = cache
+	m, err := family.Load(cfg, src, pool, naming)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
+	return m
+}
+
+func openGGUF(t testing.TB, folder string) (*model.Family, model.Config, weights.Source) {
+	t.Helper()
+	path := folder
+	if filepath.Ext(folder) != ".gguf" {
+		path = filepath.Join("..", folder, "model.gguf")
+	}
+	f, err := gguf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	arch, _ := f.Meta().String("general.architecture")
 	family, ok := families.ByGGUF(arch)
 	if !ok {
@@ -41,12 +63,33 @@ func loadGGUF(t testing.TB, folder string, pool *tensor.Pool) model.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.CacheType = tensor.KVF32
-	m, err := family.Load(cfg, f, pool, model.GGUF)
+	return family, cfg, f
+}
+
+func openHF(t testing.TB, folder string) (*model.Family, model.Config, weights.Source) {
+	t.Helper()
+	src, err := safetensors.Open(filepath.Join("..", folder))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	data, err := os.ReadFile(filepath.Join("..", folder, "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := ordjson.Parse(data, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, _ := config.(*ordjson.Object).Array("architectures")
+	family, ok := families.ByHF(names[0].(string))
+	if !ok {
+		t.Fatalf("no family for %q", names)
+	}
+	cfg, err := family.FromHF(config.(*ordjson.Object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return family, cfg, src
 }
 
 func newPool(t testing.TB, threads int) *tensor.Pool {
@@ -165,20 +208,139 @@ func logitsOf(t testing.TB, m model.Model, b *model.Batch, c *model.Cache) []flo
 func TestLogitsMatchReference(t *testing.T) {
 	pool := newPool(t, 2)
 	for _, folder := range checkpoints {
-		t.Run(filepath.Base(folder), func(t *testing.T) {
-			m := loadGGUF(t, folder, pool)
-			prompt := readPrompt(t, folder)
-			b := batchOf(len(prompt), newSequence(m.Config(), prompt, 0))
-			got := logitsOf(t, m, b, newCache(m, 1, len(prompt)))
-			want := readFloats(t, filepath.Join("..", folder, "logits.f32"))
-			if len(got) != len(want) {
-				t.Fatalf("got %d logits, want %d", len(got), len(want))
+		for naming, format := range []string{model.GGUF: "gguf", model.HuggingFace: "safetensors"} {
+			t.Run(filepath.Base(folder)+"/"+format, func(t *testing.T) {
+				m := load(t, folder, model.Naming(naming), pool, tensor.KVF32)
+				prompt := readPrompt(t, folder)
+				b := batchOf(len(prompt), newSequence(m.Config(), prompt, 0))
+				got := logitsOf(t, m, b, newCache(m, 1, len(prompt)))
+				checkClose(t, got, readFloats(t, filepath.Join("..", folder, "logits.f32")), m.Config().Vocab)
+			})
+		}
+	}
+}
+
+func checkClose(t *testing.T, got, want []float32, width int) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %d values, want %d", len(got), len(want))
+	}
+	e := relativeError(got, want, width)
+	t.Logf("largest relative error %.2g", e)
+	if !(e < tolerance) {
+		t.Errorf("largest relative error %.3g, want below %g", e, tolerance)
+	}
+}
+
+func TestResidualStreamMatchesReferenceAfterEachLayer(t *testing.T) {
+	folder := checkpoints[0]
+	m := load(t, folder, model.HuggingFace, newPool(t, 2), tensor.KVF32)
+	prompt := readPrompt(t, folder)
+	b := batchOf(len(prompt), newSequence(m.Config(), prompt, 0))
+	var layers []float32
+	b.Tap = func(_ int, hidden []float32) { layers = append(layers, hidden...) }
+	logitsOf(t, m, b, newCache(m, 1, len(prompt)))
+	checkClose(t, layers, readFloats(t, filepath.Join("..", folder, "layers.f32")), m.Config().Hidden)
+}
+
+func TestHalfPrecisionCacheStaysClose(t *testing.T) {
+	const tolHalf = 5e-3 // measured 2.3e-3
+	pool := newPool(t, 2)
+	for _, folder := range checkpoints {
+		m := load(t, folder, model.GGUF, pool, tensor.KVF16)
+		prompt := readPrompt(t, folder)
+		got := logitsOf(t, m, batchOf(len(prompt), newSequence(m.Config(), prompt, 0)), newCache(m, 1, len(prompt)))
+		if e := relativeError(got, readFloats(t, filepath.Join("..", folder, "logits.f32")), m.Config().Vocab); !(e < tolHalf) {
+			t.Errorf("%s: largest relative error %.3g, want below %g", folder, e, tolHalf)
+		}
+	}
+}
+
+// inChunks returns the logits of all rows of the first sequence, n tokens of each sequence a batch.
+func inChunks(t *testing.T, m model.Model, n int, sequences ...*sequence) []float32 {
+	t.Helper()
+	longest := 0
+	for _, s := range sequences {
+		longest = max(longest, len(s.tokens))
+	}
+	cache := newCache(m, len(sequences), longest)
+	var all []float32
+	for first := sequences[0]; first.past < len(first.tokens); {
+		rows := min(n, len(first.tokens)-first.past)
+		all = append(all, logitsOf(t, m, batchOf(n, sequences...), cache)[:rows*m.Config().Vocab]...)
+	}
+	return all
+}
+
+func TestBitsDoNotDependOnChunksCompanyOrThreads(t *testing.T) {
+	one, two := newPool(t, 1), newPool(t, 2)
+	for _, folder := range checkpoints {
+		prompt := readPrompt(t, folder)
+		m := load(t, folder, model.GGUF, one, tensor.KVF16)
+		want := inChunks(t, m, len(prompt), newSequence(m.Config(), prompt, 0))
+		other := make([]token.ID, len(prompt))
+		for i := range other {
+			other[i] = prompt[len(prompt)-1-i]
+		}
+		for _, pool := range []*tensor.Pool{one, two} {
+			m := load(t, folder, model.GGUF, pool, tensor.KVF16)
+			cfg := m.Config()
+			for _, n := range []int{1, 3, 7, 40, len(prompt)} {
+				got := inChunks(t, m, n, newSequence(cfg, prompt, 0))
+				checkSame(t, fmt.Sprintf("%s, %d threads, chunks of %d", folder, pool.Threads(), n), got, want)
+				got = inChunks(t, m, n, newSequence(cfg, prompt, 0), newSequence(cfg, other, 1), newSequence(cfg, prompt, 2))
+				checkSame(t, fmt.Sprintf("%s, %d threads, chunks of %d in company", folder, pool.Threads(), n), got, want)
 			}
-			e := relativeError(got, want, m.Config().Vocab)
-			t.Logf("largest relative error %.2g", e)
-			if !(e < tolerance) {
-				t.Errorf("largest relative error %.3g, want below %g", e, tolerance)
+		}
+	}
+}
+
+func checkSame(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%s: logit %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+func TestOnlyOutputRowsGiveTheSameBits(t *testing.T) {
+	pool := newPool(t, 2)
+	for _, folder := range checkpoints {
+		m := load(t, folder, model.GGUF, pool, tensor.KVF16)
+		cfg, prompt := m.Config(), readPrompt(t, folder)
+		all := logitsOf(t, m, batchOf(len(prompt), newSequence(cfg, prompt, 0)), newCache(m, 1, len(prompt)))
+		for _, outputs := range [][]int32{{}, {int32(len(prompt) - 1)}, {0, 5, 6, 70}} {
+			b := batchOf(len(prompt), newSequence(cfg, prompt, 0))
+			b.Outputs = outputs
+			got := logitsOf(t, m, b, newCache(m, 1, len(prompt)))
+			for i, row := range outputs {
+				checkSame(t, fmt.Sprintf("%s, outputs %v, row %d", folder, outputs, row), got[i*cfg.Vocab:(i+1)*cfg.Vocab], all[int(row)*cfg.Vocab:][:cfg.Vocab])
+			}
+		}
+	}
+}
+
+func TestForwardAllocatesNothingInSteadyState(t *testing.T) {
+	for _, folder := range checkpoints {
+		m := load(t, folder, model.GGUF, newPool(t, 2), tensor.KVF16)
+		cfg, prompt := m.Config(), readPrompt(t, folder)
+		prefill := batchOf(len(prompt), newSequence(cfg, prompt, 0), newSequence(cfg, prompt, 1))
+		decode := batchOf(1, newSequence(cfg, prompt[:1], 0), newSequence(cfg, prompt[:1], 1))
+		decode.Outputs = []int32{0, 1}
+		cache := newCache(m, 2, len(prompt))
+		logits := make([]float32, len(prefill.Outputs)*cfg.Vocab)
+		allocs := testing.AllocsPerRun(5, func() {
+			for _, b := range []*model.Batch{prefill, decode} {
+				hidden, err := m.Forward(b, cache)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.Head(logits, hidden, len(b.Outputs))
 			}
 		})
+		if allocs != 0 {
+			t.Errorf("%s: %v allocations a step, want 0", folder, allocs)
+		}
 	}
 }
