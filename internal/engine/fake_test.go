@@ -5,7 +5,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"hash/fnv"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -31,6 +30,7 @@ type fake struct {
 	forward func(b *model.Batch) error // if set, called first
 	kept    [][]slot                   // [group][block*BlockSize+slot]
 	hidden  []float32
+	seen    []token.ID
 	logits  *rand.PCG
 }
 
@@ -95,22 +95,23 @@ func (f *fake) Forward(b *model.Batch, _ *model.Cache) ([]float32, error) {
 
 // row appends the hidden row of the token at pos: a hash of what its layers see, 16 bits in each number.
 func (f *fake) row(dst []float32, s model.Sequence, pos int) []float32 {
-	var seen []token.ID
-	for g, first := range []int{0, max(0, pos-fakeWindow+1)} {
+	seen := f.seen[:0]
+	for g, first := range [...]int{0, max(0, pos-fakeWindow+1)} {
 		for p := first; p <= pos; p++ {
 			at := f.at(g, s.Tables[g], p)
 			seen = append(seen, at.id+token.ID(at.pos)-token.ID(p)) // another position gives another hash
 		}
 	}
+	f.seen = seen
 	return appendHash(dst, seen)
 }
 
+// appendHash appends the FNV-1a hash of ids, 16 bits in each number.
 func appendHash(dst []float32, ids []token.ID) []float32 {
-	h := fnv.New64a()
+	sum := uint64(14695981039346656037)
 	for _, id := range ids {
-		h.Write([]byte{byte(id), byte(id >> 8)})
+		sum = (sum ^ uint64(uint32(id))) * 1099511628211
 	}
-	sum := h.Sum64()
 	for i := range 4 {
 		dst = append(dst, float32(sum>>(16*i)&0xffff))
 	}
@@ -161,6 +162,11 @@ func reference(t *testing.T, req inference.Request, number, context int) ([]toke
 func start(t *testing.T, f *fake, cfg Config) *Engine {
 	t.Helper()
 	e := prepare(t, f, cfg)
+	run(t, e)
+	return e
+}
+
+func run(t *testing.T, e *Engine) {
 	go e.run()
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
@@ -168,7 +174,6 @@ func start(t *testing.T, f *fake, cfg Config) *Engine {
 		}
 		checkEmpty(t, e)
 	})
-	return e
 }
 
 func prepare(t *testing.T, f *fake, cfg Config) *Engine {
