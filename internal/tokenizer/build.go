@@ -7,11 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"golang.org/x/text/unicode/norm"
 )
-
-var nfc = former{norm.NFC}
 
 var errNotPair = errors.New("not two pieces with a space between")
 

@@ -140,9 +140,6 @@ func fromGPT2(v *Vocab) (*Tokenizer, error) {
 		}
 	}
 	m.ignoreMerges = pre.ignoreMerges
-	if v.UNK != token.None && !m.allBytes {
-		m.unknown = uint32(v.UNK)
-	}
 	t.addFromKinds()
 	t.pre.splitters = pre.splitters
 	if pre.nfc {

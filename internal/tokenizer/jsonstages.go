@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
 )
@@ -84,12 +82,10 @@ func (f *jsonFile) each(key, list string, read func(stage) error) error {
 	return nil
 }
 
-var forms = map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
-
 func (b *builder) normalizer(f *jsonFile) error {
 	return f.each("normalizer", "normalizers", func(s stage) error {
 		if form, ok := forms[s.kind]; ok {
-			b.t.normal = append(b.t.normal, former{form})
+			b.t.normal = append(b.t.normal, form)
 			return nil
 		}
 		switch s.kind {

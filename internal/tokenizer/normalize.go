@@ -2,11 +2,7 @@
 
 package tokenizer
 
-import (
-	"strings"
-
-	"golang.org/x/text/unicode/norm"
-)
+import "strings"
 
 // A normalizer rewrites a piece before it is split into words.
 type normalizer interface {
@@ -27,16 +23,6 @@ func (p prepender) apply(s string, inner bool) string {
 		return s
 	}
 	return p.prefix + s
-}
-
-// A former brings text into a Unicode normalisation form.
-type former struct{ form norm.Form }
-
-func (f former) apply(s string, _ bool) string {
-	if isASCII(s) || f.form.IsNormalString(s) {
-		return s
-	}
-	return f.form.String(s)
 }
 
 func isASCII(s string) bool {

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares Sampo's token IDs with those of the package tokenizers (PyPI) on generated text. See README.md.
+
+    python3 compare.py [--bytes N] IDSOF NAME=REFERENCE.json[=SUBJECT] ...
+
+REFERENCE is a tokenizer.json; SUBJECT, REFERENCE itself unless given, is what idsof reads.
+"""
+
+import argparse
+import base64
+import json
+import subprocess
+import sys
+
+from corpus import texts
+from tokenizers import Tokenizer
+
+
+def lines(idsof, subject, data, *flags):
+    out = subprocess.run([idsof, *flags, subject], input=b"\n".join(data) + b"\n", stdout=subprocess.PIPE, check=True)
+    return out.stdout.splitlines()
+
+
+def compare(idsof, reference, subject, corpus):
+    hf = Tokenizer.from_file(reference)
+    hf.no_truncation()
+    hf.no_padding()
+    strings = [t.decode("utf-8", errors="replace") for t in corpus]
+    want = [hf.encode(s, add_special_tokens=False).ids for s in strings]
+    got = [json.loads(l) for l in lines(idsof, subject, [base64.b64encode(t) for t in corpus], "-special")]
+    different = 0
+    for s, w, g in zip(strings, want, got, strict=True):
+        if w == g:
+            continue
+        different += 1
+        if different <= 3:
+            at = next((i for i, (a, b) in enumerate(zip(w, g)) if a != b), min(len(w), len(g)))
+            print("  differs after", repr(hf.decode(w[max(0, at - 5) : at], skip_special_tokens=False)))
+            print("    want", [(i, hf.id_to_token(i)) for i in w[at : at + 6]])
+            print("    got ", [(i, hf.id_to_token(i)) for i in g[at : at + 6]])
+    decoded = lines(idsof, subject, [json.dumps(w).encode() for w in want], "-decode")
+    undecoded = sum(base64.b64decode(d).decode("utf-8") != hf.decode(w, skip_special_tokens=False) for d, w in zip(decoded, want, strict=True))
+    return different, undecoded, sum(map(len, want))
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--bytes", type=int, default=2_500_000)
+    p.add_argument("--seed", type=int, default=7)
+    p.add_argument("idsof")
+    p.add_argument("tokenizers", nargs="+")
+    a = p.parse_args()
+    corpus = list(texts(a.bytes, a.seed))
+    size = sum(map(len, corpus))
+    failed = False
+    for spec in a.tokenizers:
+        name, reference, *subject = spec.split("=")
+        different, undecoded, n = compare(a.idsof, reference, subject[0] if subject else reference, corpus)
+        print(f"{name}: {len(corpus)} texts, {size} bytes, {n} tokens: {different} texts encoded otherwise, {undecoded} decoded otherwise", flush=True)
+        failed = failed or different or undecoded
+    sys.exit(1 if failed else 0)
+
+
+main()

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command idsof prints the token IDs of texts, for comparison with other tokenizers.
+//
+//	idsof [-special] [-decode] tokenizer.json|vocab.json < texts
+//
+// Each line of the input is a text in base64; each line of the output is a JSON array of IDs. With -decode the input is such
+// arrays and the output is texts in base64. A vocab.json is what ggufvocab.py makes of a GGUF file's metadata.
+package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/token"
+	"github.com/sampo-ai/sampo/internal/tokenizer"
+)
+
+func main() {
+	special := flag.Bool("special", false, "find control tokens in the text")
+	decode := flag.Bool("decode", false, "turn IDs into text")
+	stats := flag.Bool("stats", false, "print load time and speed on standard error")
+	flag.Parse()
+	if err := run(flag.Arg(0), *special, *decode, *stats); err != nil {
+		fmt.Fprintln(os.Stderr, "idsof:", err)
+		os.Exit(1)
+	}
+}
+
+func run(path string, special, decode, stats bool) error {
+	start := time.Now()
+	t, err := open(path)
+	if err != nil {
+		return err
+	}
+	loaded := time.Since(start)
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 1<<30)
+	out := bufio.NewWriter(os.Stdout)
+	size, spent := 0, time.Duration(0)
+	for in.Scan() {
+		if decode {
+			var ids []token.ID
+			if err := json.Unmarshal(in.Bytes(), &ids); err != nil {
+				return err
+			}
+			fmt.Fprintln(out, base64.StdEncoding.EncodeToString([]byte(t.Decode(ids, false))))
+			continue
+		}
+		text, err := base64.StdEncoding.DecodeString(in.Text())
+		if err != nil {
+			return err
+		}
+		begin := time.Now()
+		ids := t.Encode(string(text), tokenizer.Options{ParseSpecial: special})
+		spent += time.Since(begin)
+		size += len(text)
+		line, err := json.Marshal(ids)
+		if err != nil {
+			return err
+		}
+		out.Write(append(line, '\n'))
+	}
+	if stats {
+		fmt.Fprintf(os.Stderr, "load %v, %d bytes, %.1f MB/s\n", loaded, size, float64(size)/1e6/spent.Seconds())
+	}
+	if err := in.Err(); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// open reads a tokenizer.json, with no regard to a tokenizer_config.json, or a vocabulary out of a GGUF file.
+func open(path string) (*tokenizer.Tokenizer, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasSuffix(filepath.Base(path), "vocab.json") {
+		return tokenizer.FromJSON(data, nil)
+	}
+	v := tokenizer.NewVocab()
+	if err := json.Unmarshal(data, &v); err != nil {
+		return nil, err
+	}
+	return tokenizer.FromGGUF(v)
+}
