@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/quant"
+	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/testkit/tiny"
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// tinyModel makes one of the tiny models on a pool of its own.
+func tinyModel(t *testing.T, family string, kind quant.Type, threads int) (model.Model, *tensor.Pool) {
+	t.Helper()
+	pool := tensor.NewPool(threads)
+	build := tiny.Llama
+	if family == "gemma3" {
+		build = tiny.Gemma3
+	}
+	m, err := build(pool, kind, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+		pool.Close()
+	})
+	return m, pool
+}
+
+// tinyRequests are greedy and seeded requests, some with a common start, some with several choices.
+func tinyRequests(r *rand.Rand) []inference.Request {
+	common := make([]token.ID, 120)
+	for i := range common {
+		common[i] = token.ID(r.IntN(tiny.Vocab))
+	}
+	var requests []inference.Request
+	for i := range 10 {
+		prompt := slices.Clone(common[:r.IntN(len(common))])
+		for range 1 + r.IntN(40) {
+			prompt = append(prompt, token.ID(r.IntN(tiny.Vocab)))
+		}
+		req := plainRequest(prompt, 20+r.IntN(60))
+		req.Logprobs = 2
+		if i%2 == 0 {
+			s := int64(i)
+			req.Sampling = inference.Sampling{Temperature: 0.9, Seed: &s, TopP: 0.95}
+			req.Choices = 1 + i%3
+		}
+		requests = append(requests, req)
+	}
+	return requests
+}
+
+func TestRealModelsGiveTheSameTokensHoweverTheyRun(t *testing.T) {
+	for _, family := range []string{"llama", "gemma3"} {
+		for _, kind := range []quant.Type{quant.F32, quant.Q80} {
+			t.Run(fmt.Sprintf("%s/%v", family, kind), func(t *testing.T) {
+				t.Parallel()
+				requests := tinyRequests(rand.New(rand.NewPCG(3, 9)))
+				want := aloneAnswers(t, family, kind, requests)
+				for seed := range uint64(4) {
+					compareTogether(t, family, kind, requests, want, seed)
+				}
+			})
+		}
+	}
+}
+
+// aloneAnswers runs each request by itself, in one chunk, without a cache, on one thread.
+func aloneAnswers(t *testing.T, family string, kind quant.Type, requests []inference.Request) []answer {
+	m, _ := tinyModel(t, family, kind, 1)
+	e, err := New(m, Config{NoPrefixCache: true, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers []answer
+	for _, req := range requests {
+		a := submitAndRead(t.Context(), e, req)
+		if a.err != nil {
+			t.Fatal(a.err)
+		}
+		answers = append(answers, a)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	return answers
+}
+
+// compareTogether runs the requests together, twice, under random limits.
+func compareTogether(t *testing.T, family string, kind quant.Type, requests []inference.Request, want []answer, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 21))
+	m, pool := tinyModel(t, family, kind, 1+int(seed)%3)
+	c := m.Config()
+	cfg := Config{MaxRunning: 2 + r.IntN(8), MixedTokens: r.IntN(50), Threads: pool, Logger: slog.New(slog.DiscardHandler), MaxContext: 250}
+	cfg.MaxBatchTokens = cfg.MaxRunning + r.IntN(100)
+	for _, g := range c.CacheGroups() {
+		cfg.Blocks = append(cfg.Blocks, g.Blocks(cfg.MaxContext, cfg.MaxBatchTokens, model.BlockSize)+r.IntN(6))
+	}
+	e, err := New(m, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		streams := make([]inference.Stream, len(requests))
+		for i, req := range requests {
+			if streams[i], err = e.Submit(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, s := range streams {
+			got := read(s, max(1, requests[i].Choices))
+			compareAnswers(t, fmt.Sprintf("limits %d, round %d, request %d", seed, round, i), got, want[i])
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	checkEmpty(t, e)
+}
+
+func compareAnswers(t *testing.T, where string, got, want answer) {
+	t.Helper()
+	if got.err != nil {
+		t.Errorf("%s: %v", where, got.err)
+		return
+	}
+	for choice := range want.tokens {
+		if !slices.Equal(got.tokens[choice], want.tokens[choice]) {
+			t.Errorf("%s: choice %d:\ngot   %v\nalone %v", where, choice, got.tokens[choice], want.tokens[choice])
+			return
+		}
+	}
+	logprobs := func(a answer) (list []float32) {
+		for choice := range a.tokens {
+			for _, e := range a.events {
+				if e.Choice == choice {
+					list = append(list, e.Logprob)
+				}
+			}
+		}
+		return list
+	}
+	if !slices.Equal(logprobs(got), logprobs(want)) {
+		t.Errorf("%s: equal tokens with other logprobs", where)
+	}
+}

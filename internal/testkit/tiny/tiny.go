@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tiny makes small models of random weights, the same ones from the same seed on every machine. They say
+// nothing, but they run through the code that real models run through, within milliseconds.
+package tiny
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/families"
+	"github.com/sampo-ai/sampo/internal/quant"
+	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/weights"
+)
+
+// Vocab is the number of tokens of the tiny models.
+const Vocab = 224
+
+// MaxContext is their context length.
+const MaxContext = 512
+
+// Llama returns a Llama of three layers whose matrices have type t.
+func Llama(pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
+	return load(config("llama"), pool, t, seed)
+}
+
+// Gemma3 returns a Gemma 3 of three layers, two of which see a window of 40 tokens.
+func Gemma3(pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
+	c := config("gemma3")
+	c.NormOffset, c.Activation, c.TiedOutput = 1, model.GELUTanh, true
+	c.EmbeddingScale = 8
+	c.Window, c.WindowLayers = 40, []bool{true, true, false}
+	c.WindowRope = model.Rope{Base: 1000, Width: c.HeadDim}
+	return load(c, pool, t, seed)
+}
+
+func config(family string) model.Config {
+	return model.Config{
+		Family: family, Vocab: Vocab, Hidden: 64, Layers: 3, Heads: 4, KVHeads: 2, HeadDim: 16, FFN: 96,
+		MaxContext: MaxContext, NormEps: 1e-6, AttentionScale: 0.25, EmbeddingScale: 1,
+		Rope: model.Rope{Base: 10000, Width: 16},
+	}
+}
+
+func load(c model.Config, pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
+	src := &source{kind: t, random: rand.New(rand.NewPCG(seed, 0)), tensors: map[string]weights.Tensor{}}
+	src.fill(&c)
+	for _, f := range families.All() {
+		if f.Name == c.Family && src.err == nil {
+			return f.Load(c, src, pool, model.HuggingFace)
+		}
+	}
+	return nil, fmt.Errorf("tiny: no model of family %s: %w", c.Family, src.err)
+}
+
+// A source has its tensors in memory, under Hugging Face's names.
+type source struct {
+	kind    quant.Type
+	random  *rand.Rand
+	tensors map[string]weights.Tensor
+	names   []string
+	err     error
+}
+
+func (s *source) Tensor(name string) (weights.Tensor, bool) {
+	t, ok := s.tensors[name]
+	return t, ok
+}
+
+func (s *source) Names() []string { return s.names }
+
+func (s *source) Close() error { return nil }
+
+func (s *source) fill(c *model.Config) {
+	s.matrix("model.embed_tokens", c.Vocab, c.Hidden)
+	s.vector("model.norm", c.Hidden, c.NormOffset)
+	if !c.TiedOutput {
+		s.matrix("lm_head", c.Vocab, c.Hidden)
+	}
+	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	for layer := range c.Layers {
+		at := fmt.Sprintf("model.layers.%d.", layer)
+		s.vector(at+"input_layernorm", c.Hidden, c.NormOffset)
+		s.vector(at+"post_attention_layernorm", c.Hidden, c.NormOffset)
+		s.matrix(at+"self_attn.q_proj", queries, c.Hidden)
+		s.matrix(at+"self_attn.k_proj", keys, c.Hidden)
+		s.matrix(at+"self_attn.v_proj", keys, c.Hidden)
+		s.matrix(at+"self_attn.o_proj", c.Hidden, queries)
+		s.matrix(at+"mlp.gate_proj", c.FFN, c.Hidden)
+		s.matrix(at+"mlp.up_proj", c.FFN, c.Hidden)
+		s.matrix(at+"mlp.down_proj", c.Hidden, c.FFN)
+		if c.Family == "gemma3" {
+			s.vector(at+"pre_feedforward_layernorm", c.Hidden, c.NormOffset)
+			s.vector(at+"post_feedforward_layernorm", c.Hidden, c.NormOffset)
+			s.vector(at+"self_attn.q_norm", c.HeadDim, c.NormOffset)
+			s.vector(at+"self_attn.k_norm", c.HeadDim, c.NormOffset)
+		}
+	}
+}
+
+// matrix adds a matrix whose products keep the size of their input, roughly.
+func (s *source) matrix(name string, rows, cols int) {
+	values := make([]float32, rows*cols)
+	scale := 1.5 / math.Sqrt(float64(cols))
+	for i := range values {
+		values[i] = float32(s.random.NormFloat64() * scale)
+	}
+	s.add(name, s.kind, values, rows, cols)
+}
+
+// vector adds the weights of a norm, around 1 when offset is added.
+func (s *source) vector(name string, n int, offset float32) {
+	values := make([]float32, n)
+	for i := range values {
+		values[i] = 1 - offset + float32(s.random.NormFloat64()*0.2)
+	}
+	s.add(name, quant.F32, values, n)
+}
+
+func (s *source) add(name string, kind quant.Type, values []float32, shape ...int) {
+	name += ".weight"
+	data := make([]byte, kind.RowBytes(len(values)))
+	if err := quant.Quantize(data, kind, values); err != nil && s.err == nil {
+		s.err = fmt.Errorf("%s: %w", name, err)
+	}
+	s.tensors[name] = weights.Tensor{Name: name, Type: kind, Shape: shape, Data: data}
+	s.names = append(s.names, name)
+}
