@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,13 +29,31 @@ type site struct {
 	url    string
 	server *Server
 	engine *scripted.Engine
-	log    *bytes.Buffer
+	log    *logBuffer
+}
+
+// A logBuffer collects a log that is read while it is written.
+type logBuffer struct {
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }
 
 // start serves a model on a free port until the test ends.
 func start(t *testing.T, m *answer.Model, engine *scripted.Engine, change func(c *Config)) *site {
 	t.Helper()
-	log := &bytes.Buffer{}
+	log := &logBuffer{}
 	cfg := Config{Models: []Model{{Model: m}}, Version: "0.1.0", Loopback: true, Log: slog.New(slog.NewTextHandler(log, nil))}
 	if change != nil {
 		change(&cfg)
@@ -510,7 +529,7 @@ func TestTokenRoutes(t *testing.T) {
 func TestAccessLogTellsNoText(t *testing.T) {
 	s := say(t, "secret answer<|im_end|>")
 	s.post("/v1/chat/completions", `{"messages":[{"role":"user","content":"secret question"}]}`)
-	waitFor(t, "the log", func() bool { return s.log.Len() > 0 })
+	waitFor(t, "the log", func() bool { return s.log.String() != "" })
 	if log := s.log.String(); strings.Contains(log, "secret") || !strings.Contains(log, "output_tokens=14") {
 		t.Errorf("log: %s", log)
 	}
