@@ -5,6 +5,7 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,7 +16,7 @@ var errNotPair = errors.New("not two pieces with a space between")
 func (t *Tokenizer) newByteLevel() *bpe {
 	spelled := make([]bool, len(t.pieces)) // in the alphabet, so that a word may become it
 	t.raw = rawBytes{at: make([]uint32, 1, len(t.pieces)+1)}
-	for id, piece := range t.pieces {
+	for id, piece := range t.decodedPieces() {
 		t.raw.data, spelled[id] = appendAlphabet(t.raw.data, piece)
 		if !spelled[id] {
 			t.raw.append([]byte(piece)...)
@@ -27,6 +28,24 @@ func (t *Tokenizer) newByteLevel() *bpe {
 	m.newByteIDs(func(b byte) (uint32, bool) { return m.pieces.lookup(string([]byte{b})) })
 	t.model = m
 	return m
+}
+
+// decodedPieces returns the spellings that decoding goes by: as in the reference, an added token that is looked for after
+// normalisation is decoded from its normalised form.
+func (t *Tokenizer) decodedPieces() []string {
+	pieces := t.pieces
+	for _, a := range t.added {
+		if !a.normalized {
+			continue
+		}
+		if s := t.normal.apply(a.content, false); s != a.content {
+			if &pieces[0] == &t.pieces[0] {
+				pieces = slices.Clone(pieces)
+			}
+			pieces[a.id] = s
+		}
+	}
+	return pieces
 }
 
 // addMerge adds the merge of two pieces, as they are spelled, to the table of pairs.
@@ -65,7 +84,7 @@ func (m *bpe) setByteFallback() {
 // tokens of single bytes.
 func (t *Tokenizer) setSpelledBytes(replace []replacer, fallback bool) {
 	t.raw = rawBytes{at: make([]uint32, 1, len(t.pieces)+1)}
-	for _, piece := range t.pieces {
+	for _, piece := range t.decodedPieces() {
 		for _, r := range replace {
 			if strings.Contains(piece, r.old) {
 				piece = r.apply(piece, false)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trains the small tokenizers in internal/tokenizer/testdata with the package tokenizers (PyPI), and notes the IDs that it gives.
+
+    python3 tools/tokenizers/fixtures.py internal/tokenizer/testdata
+
+NAME.json is a tokenizer.json; NAME.ids.jsonl has the IDs of each text in texts.jsonl (base64), and what they decode to where that is not
+the text. The tokenizers are of the kinds that models use, but learnt from the sentences of tests/tokenizers/corpus.py, so that they are
+small and ours.
+"""
+
+import base64
+import gzip
+import json
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests" / "tokenizers"))
+
+from corpus import CODE, SENTENCES, texts  # noqa: E402
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers  # noqa: E402
+
+LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
+TRAINING = [t.decode("utf-8", errors="replace") for t in texts(200_000, seed=1)] + SENTENCES * 3 + CODE * 3
+
+
+def byte_level(pre, normalizer=None, size=1200, special=(), added=()):
+    t = Tokenizer(models.BPE())
+    t.pre_tokenizer = pre
+    if normalizer:
+        t.normalizer = normalizer
+    t.decoder = decoders.ByteLevel()
+    t.train_from_iterator(TRAINING, trainers.BpeTrainer(vocab_size=size, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    t.add_special_tokens([AddedToken(s, normalized=False, special=True) for s in special])
+    t.add_tokens(list(added))
+    return t
+
+
+def split(pattern):
+    return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+
+
+def sentencepiece(normalizer, pre, decoder, size=1500):
+    """A BPE with byte fallback over text whose spaces are marks, as converted from SentencePiece."""
+    learner = Tokenizer(models.BPE())
+    learner.normalizer = normalizers.Replace(" ", "▁")
+    learner.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")
+    common = "".join(map(chr, range(0x20, 0x7F))) + "▁äöåéабвгдежз的了是"
+    learner.train_from_iterator(SENTENCES + CODE, trainers.BpeTrainer(vocab_size=size, limit_alphabet=160, initial_alphabet=list(common), show_progress=False))
+    trained = json.loads(learner.to_str())["model"]
+    pieces = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)] + ["▁" * n for n in range(2, 9)] + ["\n"] + ["\n" * n for n in range(2, 5)]
+    merges = [("▁" * a, "▁" * (n - a)) for n in range(8, 1, -1) for a in range(n - 1, 0, -1)]
+    merges += [tuple(m) if isinstance(m, list) else tuple(m.split(" ")) for m in trained["merges"]]
+    for piece in sorted(trained["vocab"], key=trained["vocab"].get):
+        if piece not in pieces:
+            pieces.append(piece)
+    t = Tokenizer(models.BPE(vocab={p: i for i, p in enumerate(pieces)}, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    t.normalizer, t.decoder = normalizer, decoder
+    if pre:
+        t.pre_tokenizer = pre
+    t.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)])
+    t.add_special_tokens([AddedToken(s, normalized=False, special=True) for s in ("<unk>", "<s>", "</s>")])
+    return t
+
+
+def joined(strip=0):
+    steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    return decoders.Sequence(steps + ([decoders.Strip(" ", strip, 0)] if strip else []))
+
+
+def fixtures():
+    yield "gpt2", byte_level(pre_tokenizers.ByteLevel(add_prefix_space=False), special=["<|endoftext|>"])
+    digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    yield "smollm", byte_level(digits, special=["<|endoftext|>", "<|im_start|>", "<|im_end|>"])
+    llama3 = byte_level(split(LLAMA3), special=["<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>"])
+    llama3.model.ignore_merges = True
+    llama3.post_processor = processors.TemplateProcessing(single="<|begin_of_text|> $A", pair="<|begin_of_text|> $A $B", special_tokens=[("<|begin_of_text|>", llama3.token_to_id("<|begin_of_text|>"))])
+    yield "llama3", llama3
+    markers = [AddedToken(s, normalized=False, special=False) for s in ("<think>", "</think>", "<tool_call>", "</tool_call>")]
+    yield "qwen2", byte_level(split(QWEN2), normalizers.NFC(), special=["<|endoftext|>", "<|im_start|>", "<|im_end|>"], added=markers)
+    flags = [
+        AddedToken("<lstrip>", lstrip=True, normalized=False), AddedToken("<rstrip>", rstrip=True, normalized=False),
+        AddedToken("<both>", lstrip=True, rstrip=True, normalized=False), AddedToken("lock", single_word=True, normalized=False),
+        AddedToken("quotes", normalized=True), AddedToken("e\u0301", normalized=True), AddedToken("<think", normalized=False), AddedToken("<thinker>", normalized=False),
+    ]  # fmt: skip
+    yield "flags", byte_level(pre_tokenizers.ByteLevel(add_prefix_space=True), normalizers.NFC(), size=600, special=["<|endoftext|>"], added=flags)
+    yield "llama2", sentencepiece(normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]), None, joined(1))
+    gemma = sentencepiece(normalizers.Replace(" ", "▁"), pre_tokenizers.Split(" ", "merged_with_previous"), joined())
+    gemma.add_tokens([AddedToken(p, normalized=False) for p in ["▁" * n for n in range(2, 9)] + ["\n" * n for n in range(1, 5)]])
+    yield "gemma", gemma
+    yield "metaspace", sentencepiece(normalizers.Sequence([]), pre_tokenizers.Metaspace("▁", "first", True), decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]))
+
+
+NASTY = [b"", b" ", b"  ", b"a", b"\n", "▁".encode(), b" a", b"a ", b"\xff", b"\xf0\x9f\x98", "😀".encode(), b"<lstrip>", b"a  <lstrip>  b <rstrip>  c  <both>  d  <both><lstrip>",
+         b"lock o'clock lock. unlock _lock lock_ -lock-", b"<thinker><think><thinke> <think>x</think>", "quotes cafe\u0301 caf\u00e9 e\u0301\u0323".encode(),
+         b"<|im_start|>user\nhi<|im_end|>\n", b"<s>a</s> b<s> c", b"<unk>a", b"a" * 500, b" " * 100 + b"x", b"\n" * 9 + b" \n", b"1234567890" * 7, ("a" + "\u0301\u0323" * 40).encode(), "\u1100\u1161\u11a8 \u212b \u0958".encode()]  # fmt: skip
+
+
+def write(path, lines):
+    with gzip.GzipFile(path, "wb", mtime=0) as f:
+        f.writelines(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for line in lines)
+
+
+def case(t, text):
+    s = text.decode("utf-8", errors="replace")
+    ids = t.encode(s, add_special_tokens=False).ids
+    out = {"ids": ids, "around": t.encode(s).ids[:2]}
+    for key, skip in (("decoded", False), ("skipped", True)):
+        if (decoded := t.decode(ids, skip_special_tokens=skip)) != s:
+            out[key] = decoded
+    return out
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    corpus = NASTY + [s.encode() for s in SENTENCES + CODE] + list(texts(30_000, seed=2))
+    write(folder / "texts.jsonl.gz", (base64.b64encode(text).decode() for text in corpus))
+    for name, t in fixtures():
+        write(folder / f"{name}.json.gz", [json.loads(t.to_str())])
+        write(folder / f"{name}.ids.jsonl.gz", (case(t, text) for text in corpus))
+
+
+main()
