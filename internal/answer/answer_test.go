@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sampo-ai/sampo/internal/answer"
+	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/chat"
 	"github.com/sampo-ai/sampo/internal/inference"
 	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
@@ -228,7 +229,7 @@ func TestDefaultsHoldWhereTheRequestIsSilent(t *testing.T) {
 	base, engine := bytechat.Say("m", "x")
 	defer engine.Close()
 	c := base.Config
-	c.Defaults = answer.Defaults{Temperature: ptr(float32(0.6)), TopK: ptr(20), TopP: ptr(float32(0.95))}
+	c.Defaults = bundle.GenerationDefaults{Temperature: ptr(float32(0.6)), TopK: ptr(20), TopP: ptr(float32(0.95))}
 	m := answer.New(c)
 	for _, p := range []chat.Params{
 		{},

@@ -5,6 +5,7 @@ package answer
 import (
 	"slices"
 
+	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/chat"
 	"github.com/sampo-ai/sampo/internal/inference"
 	"github.com/sampo-ai/sampo/internal/parser"
@@ -20,13 +21,6 @@ type Template interface {
 	TakesTools() bool
 }
 
-// Defaults are what a model's makers recommend where a request says nothing. Nil is no recommendation.
-type Defaults struct {
-	Temperature, TopP, MinP, RepetitionPenalty *float32
-	TopK                                       *int
-	EOS                                        []token.ID // further ends of text
-}
-
 // Config says what a model is made of.
 type Config struct {
 	Name      string // as clients say it
@@ -35,7 +29,7 @@ type Config struct {
 	Template  Template // nil: a base model, which does not chat
 	Source    string   // of the template, "" without one
 	Format    parser.Format
-	Defaults  Defaults
+	Defaults  bundle.GenerationDefaults
 }
 
 // A Model answers requests. It does not change once made; its methods may be called from many goroutines at once.

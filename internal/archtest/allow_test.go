@@ -10,7 +10,9 @@ var (
 	longFuncs    = map[string]string{}
 	manyParams   = map[string]string{}
 	deepFuncs    = map[string]string{}
-	widePackages = map[string]string{}
+	widePackages = map[string]string{
+		"internal/chat": "the neutral form that every API maps to",
+	}
 )
 
 var used = map[string]bool{}
