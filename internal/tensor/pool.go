@@ -5,16 +5,22 @@ package tensor
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 )
 
-// spinRounds is how often a thread looks for work, or for the end of it, before it sleeps. A round takes about 0.3
-// microseconds, so a thread stays awake over the gaps between the products of a step (a few microseconds) and over
-// sampling, but sleeps soon after the last request ended.
-const spinRounds = 600
+const (
+	// spinRounds is how often a worker looks for work before it sleeps. A round takes 0.05 to 0.2 microseconds, so a
+	// worker stays awake over the gaps within a step (a few microseconds) and over sampling, but sleeps soon after the
+	// last request ended.
+	spinRounds = 2000
+	// waitRounds is how often Do looks for the end of the others' work before it sleeps. If it takes longer than that,
+	// a worker has lost its core to another program, which then may have this one.
+	waitRounds = 500
+)
 
 // cacheLine keeps words that different threads write apart.
 type cacheLine [64]byte
@@ -38,12 +44,16 @@ type Pool struct {
 	state atomic.Uint64
 	_     cacheLine
 	next  atomic.Int64 // the next item to claim
+	// failure is what a worker panicked with in the open round.
+	failure atomic.Pointer[string]
 	_     cacheLine
 
-	// mu guards sleepers and closed.
+	// mu guards closed and orders going to sleep with waking up.
 	mu       sync.Mutex
-	wake     *sync.Cond
-	sleepers atomic.Int32
+	wake     *sync.Cond   // workers sleep here
+	sleepers atomic.Int32 // how many do
+	idle     *sync.Cond   // Do sleeps here until the last worker has left
+	waiting  atomic.Bool  // whether it does
 	closed   bool
 	done     sync.WaitGroup
 
@@ -67,7 +77,7 @@ func NewPool(threads int) *Pool {
 		panic(fmt.Sprintf("tensor: pool: got %d threads, want fewer than %d", threads, insideMask))
 	}
 	p := &Pool{threads: threads}
-	p.wake = sync.NewCond(&p.mu)
+	p.wake, p.idle = sync.NewCond(&p.mu), sync.NewCond(&p.mu)
 	p.products.init(p)
 	for worker := 1; worker < threads; worker++ {
 		p.done.Add(1)
@@ -92,6 +102,7 @@ func (p *Pool) Close() {
 // Do calls work(i, worker) once for every i below n, on all threads, and returns when all calls have returned. Threads
 // take items in ascending order. Calls with the same worker number never overlap, so it may index scratch memory.
 //
+// A panic in work reaches the caller, whichever thread it was on; the pool stays usable.
 // It allocates nothing; a caller in a hot loop keeps the function value instead of making a new closure each time.
 func (p *Pool) Do(n int, work func(i, worker int)) {
 	if p.threads == 1 || n <= 1 {
@@ -109,8 +120,8 @@ func (p *Pool) Do(n int, work func(i, worker int)) {
 		p.wake.Broadcast()
 		p.mu.Unlock()
 	}
+	defer p.closeRound() // also if work panics
 	p.claim(0)
-	p.closeRound()
 }
 
 // claim runs items until none is left.
@@ -124,19 +135,60 @@ func (p *Pool) claim(worker int) {
 	}
 }
 
-// closeRound stops workers from joining and waits for those inside.
+// closeRound stops workers from joining, waits for those inside, and passes on a panic of one of them.
 func (p *Pool) closeRound() {
+	p.await()
+	if failure := p.failure.Swap(nil); failure != nil {
+		panic(*failure)
+	}
+}
+
+// await closes the round and waits until no worker is inside.
+func (p *Pool) await() {
 	p.state.Add(^uint64(openBit - 1))
-	for spins := 0; p.state.Load()&insideMask != 0; spins++ {
+	for spins := range waitRounds {
+		if p.state.Load()&insideMask == 0 {
+			return
+		}
 		pause(spins)
+	}
+	p.mu.Lock()
+	p.waiting.Store(true)
+	for p.state.Load()&insideMask != 0 {
+		p.idle.Wait()
+	}
+	p.waiting.Store(false)
+	p.mu.Unlock()
+}
+
+// join is a worker's part in a round. A panic ends the round and is kept for Do, whose caller may recover from it.
+func (p *Pool) join(worker int) {
+	defer p.leave()
+	defer func() {
+		if v := recover(); v != nil {
+			failure := fmt.Sprintf("%v\n\nin worker %d:\n%s", v, worker, debug.Stack())
+			p.failure.Store(&failure)
+			p.next.Store(int64(p.items))
+		}
+	}()
+	p.claim(worker)
+}
+
+// leave ends a worker's part in a round. The last one wakes Do if that sleeps: it said so before it looked at the state
+// for the last time, so one of the two sees the other.
+func (p *Pool) leave() {
+	if p.state.Add(^uint64(0))&insideMask == 0 && p.waiting.Load() {
+		p.mu.Lock()
+		p.idle.Signal()
+		p.mu.Unlock()
 	}
 }
 
 // pause lets a spinning thread wait a moment. Now and then it offers the thread to other goroutines: with as many
 // spinning threads as CPUs, a request's goroutine would else wait for the runtime's next forced preemption.
 func pause(spins int) {
-	kernel.Pause(8)
-	if spins%32 == 31 {
+	kernel.Pause(2)
+	if spins%64 == 63 {
 		runtime.Gosched()
 	}
 }
@@ -145,7 +197,7 @@ func pause(spins int) {
 func (p *Pool) run(worker int) {
 	defer p.done.Done()
 	for seen := uint64(0); ; {
-		state := p.await(seen)
+		state := p.nextRound(seen)
 		if state == 0 {
 			return
 		}
@@ -153,14 +205,13 @@ func (p *Pool) run(worker int) {
 			continue
 		}
 		seen = state / roundUnit
-		p.claim(worker)
-		p.state.Add(^uint64(0))
+		p.join(worker)
 	}
 }
 
-// await returns the state of an open round other than the one seen, or 0 when the pool is closed. It spins first and
+// nextRound returns the state of an open round other than the one seen, or 0 when the pool is closed. It spins first and
 // sleeps then. A worker that was woken too late for a round spins again: more rounds are likely to follow.
-func (p *Pool) await(seen uint64) uint64 {
+func (p *Pool) nextRound(seen uint64) uint64 {
 	for {
 		for spins := range spinRounds {
 			if state := p.state.Load(); isNew(state, seen) {
