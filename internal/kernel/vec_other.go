@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !amd64
+
 package kernel
 
 func softmaxChunk(s []float32, maximum float32) (newMaximum, sum float32) {

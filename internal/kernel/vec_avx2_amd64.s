@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Element-wise kernels for AVX2, FMA and F16C.
+//
+// Identity: each does to 8 lanes what its Go twin does to one number, with the same single roundings, so all tiers give
+// the same bits. Sums are in 16 lanes, two vectors; the caller adds them as a tree.
+// EXP is e^x = 2^n e^r: see vec_exp.go for its constants and limits. MIN gets x second, so that a NaN stays one.
+// Tails: none, n is a multiple of 16; the callers do the rest with the twins.
+// Bound: memory, or for EXP the fma ports (11 operations for 8 numbers).
+
+#include "textflag.h"
+
+DATA exps<>+0(SB)/4, $0xc2aea8f6 // -87.33
+DATA exps<>+4(SB)/4, $0x42b0999a // 88.3
+DATA exps<>+8(SB)/4, $0x3fb8aa3b // log2e
+DATA exps<>+12(SB)/4, $0x3f318000 // ln2, high part
+DATA exps<>+16(SB)/4, $0xb95e8083 // ln2, low part
+DATA exps<>+20(SB)/4, $0x39506967 // exp0
+DATA exps<>+24(SB)/4, $0x3ab743ce // exp1
+DATA exps<>+28(SB)/4, $0x3c088908 // exp2
+DATA exps<>+32(SB)/4, $0x3d2aa9c1 // exp3
+DATA exps<>+36(SB)/4, $0x3e2aaaaa // exp4
+DATA exps<>+40(SB)/4, $0x3f000000 // exp5
+DATA exps<>+44(SB)/4, $0x3f800000 // 1
+DATA exps<>+48(SB)/4, $127
+DATA exps<>+52(SB)/4, $0x80000000 // sign
+DATA exps<>+56(SB)/4, $0x3d922279 // geluCubic
+DATA exps<>+60(SB)/4, $0x3fcc422a // geluLinear
+GLOBL exps<>(SB), RODATA|NOPTR, $64
+
+DATA halves<>+0(SB)/4, $0x477fe000 // 65504
+DATA halves<>+4(SB)/4, $0xc77fe000 // -65504
+GLOBL halves<>(SB), RODATA|NOPTR, $8
+
+// Constants of EXP that stay in registers; the others come from memory.
+#define CONSTANTS \
+	VBROADCASTSS exps<>+0(SB), Y4; \
+	VBROADCASTSS exps<>+4(SB), Y5; \
+	VBROADCASTSS exps<>+8(SB), Y6; \
+	VBROADCASTSS exps<>+12(SB), Y7; \
+	VBROADCASTSS exps<>+16(SB), Y8; \
+	VBROADCASTSS exps<>+44(SB), Y9; \
+	VBROADCASTSS exps<>+48(SB), Y10; \
+	VBROADCASTSS exps<>+20(SB), Y11; \
+	VBROADCASTSS exps<>+24(SB), Y12
+
+// EXP sets Y0 to e^Y0. It changes Y1, Y2, Y3 and Y13.
+#define EXP \
+	VCMPPS $1, Y4, Y0, Y13; \
+	VMINPS Y0, Y5, Y0; \
+	VMULPS Y6, Y0, Y1; \
+	VROUNDPS $8, Y1, Y1; \
+	VFNMADD231PS Y7, Y1, Y0; \
+	VFNMADD231PS Y8, Y1, Y0; \
+	VMOVAPS Y11, Y2; \
+	VFMADD213PS Y12, Y0, Y2; \
+	VBROADCASTSS exps<>+28(SB), Y3; \
+	VFMADD213PS Y3, Y0, Y2; \
+	VBROADCASTSS exps<>+32(SB), Y3; \
+	VFMADD213PS Y3, Y0, Y2; \
+	VBROADCASTSS exps<>+36(SB), Y3; \
+	VFMADD213PS Y3, Y0, Y2; \
+	VBROADCASTSS exps<>+40(SB), Y3; \
+	VFMADD213PS Y3, Y0, Y2; \
+	VMULPS Y0, Y0, Y3; \
+	VFMADD231PS Y2, Y3, Y0; \
+	VADDPS Y9, Y0, Y0; \
+	VCVTPS2DQ Y1, Y1; \
+	VPADDD Y10, Y1, Y1; \
+	VPSLLD $23, Y1, Y1; \
+	VMULPS Y1, Y0, Y0; \
+	VANDNPS Y0, Y13, Y0
+
+// func softmaxAVX2(s *float32, n int, maximum float32, sums *[16]float32) float32
+TEXT ·softmaxAVX2(SB), NOSPLIT, $0-36
+	MOVQ s+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS maximum+16(FP), Y15
+	MOVQ sums+24(FP), DX
+	CONSTANTS
+	MOVQ DI, SI
+	MOVQ CX, BX
+largest:
+	VMAXPS (SI), Y15, Y15
+	VMAXPS 32(SI), Y15, Y15
+	ADDQ $64, SI
+	SUBQ $16, BX
+	JNZ largest
+	VPERM2F128 $1, Y15, Y15, Y14
+	VMAXPS Y14, Y15, Y15
+	VPERMILPS $0x4E, Y15, Y14
+	VMAXPS Y14, Y15, Y15
+	VPERMILPS $0xB1, Y15, Y14
+	VMAXPS Y14, Y15, Y15
+	VXORPS Y14, Y14, Y14
+	VMOVUPS Y14, (DX)
+	VMOVUPS Y14, 32(DX)
+weights:
+	VMOVUPS (DI), Y0
+	VSUBPS Y15, Y0, Y0
+	EXP
+	VMOVUPS Y0, (DI)
+	VADDPS (DX), Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS 32(DI), Y0
+	VSUBPS Y15, Y0, Y0
+	EXP
+	VMOVUPS Y0, 32(DI)
+	VADDPS Y0, Y14, Y14
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JNZ weights
+	VMOVUPS Y14, 32(DX)
+	VMOVSS X15, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func gateSiLUAVX2(gate, up *float32, n int)
+TEXT ·gateSiLUAVX2(SB), NOSPLIT, $0-24
+	MOVQ gate+0(FP), DI
+	MOVQ up+8(FP), SI
+	MOVQ n+16(FP), CX
+	CONSTANTS
+step:
+	VMOVUPS (DI), Y14
+	VBROADCASTSS exps<>+52(SB), Y3
+	VXORPS Y3, Y14, Y0
+	EXP
+	VADDPS Y9, Y0, Y0
+	VDIVPS Y0, Y14, Y0
+	VMULPS (SI), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
+// func gateGELUAVX2(gate, up *float32, n int)
+TEXT ·gateGELUAVX2(SB), NOSPLIT, $0-24
+	MOVQ gate+0(FP), DI
+	MOVQ up+8(FP), SI
+	MOVQ n+16(FP), CX
+	CONSTANTS
+step:
+	VMOVUPS (DI), Y14
+	VMULPS Y14, Y14, Y0
+	VBROADCASTSS exps<>+56(SB), Y2
+	VBROADCASTSS exps<>+60(SB), Y3
+	VFMADD213PS Y3, Y2, Y0
+	VMULPS Y14, Y0, Y0
+	VBROADCASTSS exps<>+52(SB), Y3
+	VXORPS Y3, Y0, Y0
+	EXP
+	VADDPS Y9, Y0, Y0
+	VDIVPS Y0, Y14, Y0
+	VMULPS (SI), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
+// func sumSquaresAVX2(x *float32, n int, sums *[16]float32)
+TEXT ·sumSquaresAVX2(SB), NOSPLIT, $0-24
+	MOVQ x+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ sums+16(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+step:
+	VMOVUPS (DI), Y2
+	VFMADD231PS Y2, Y2, Y0
+	VMOVUPS 32(DI), Y3
+	VFMADD231PS Y3, Y3, Y1
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JNZ step
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, 32(DX)
+	VZEROUPPER
+	RET
+
+// func scaleMulAVX2(dst, x, w *float32, c float32, n int)
+TEXT ·scaleMulAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ w+16(FP), DX
+	VBROADCASTSS c+24(FP), Y1
+	MOVQ n+32(FP), CX
+step:
+	VMULPS (SI), Y1, Y0
+	VMULPS (DX), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
+// func scaleAVX2(dst, x *float32, c float32, n int)
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	VBROADCASTSS c+16(FP), Y1
+	MOVQ n+24(FP), CX
+step:
+	VMULPS (SI), Y1, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
+// func addAVX2(dst, x *float32, n int)
+TEXT ·addAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+step:
+	VMOVUPS (DI), Y0
+	VADDPS (SI), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
+// func addScaledAVX2(dst, x *float32, c float32, n int)
+TEXT ·addScaledAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	VBROADCASTSS c+16(FP), Y1
+	MOVQ n+24(FP), CX
+step:
+	VMOVUPS (DI), Y0
+	VFMADD231PS (SI), Y1, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
+// func rotateHalvesAVX2(a, b, cos, sin *float32, n int)
+TEXT ·rotateHalvesAVX2(SB), NOSPLIT, $0-40
+	MOVQ a+0(FP), DI
+	MOVQ b+8(FP), SI
+	MOVQ cos+16(FP), DX
+	MOVQ sin+24(FP), BX
+	MOVQ n+32(FP), CX
+step:
+	VMOVUPS (DI), Y0
+	VMOVUPS (SI), Y1
+	VMOVUPS (DX), Y2
+	VMOVUPS (BX), Y3
+	VMULPS Y3, Y1, Y4
+	VMULPS Y3, Y0, Y5
+	VFMSUB213PS Y4, Y2, Y0
+	VFMADD213PS Y5, Y2, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (SI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, BX
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
+// func rotatePairsAVX2(x, cos, sin *float32, n int)
+TEXT ·rotatePairsAVX2(SB), NOSPLIT, $0-32
+	MOVQ x+0(FP), DI
+	MOVQ cos+8(FP), SI
+	MOVQ sin+16(FP), DX
+	MOVQ n+24(FP), CX
+step:
+	VMOVUPS (DI), Y0
+	VPERMILPS $0xB1, Y0, Y1
+	VMULPS (DX), Y1, Y1
+	VFMADD132PS (SI), Y1, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
+// func toHalfAVX2(dst *uint16, x *float32, n int)
+TEXT ·toHalfAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS halves<>+0(SB), Y1
+	VBROADCASTSS halves<>+4(SB), Y2
+step:
+	VMOVUPS (SI), Y0
+	VMINPS Y0, Y1, Y0
+	VMAXPS Y0, Y2, Y0
+	VCVTPS2PH $0, Y0, X0
+	VMOVUPS X0, (DI)
+	ADDQ $16, DI
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
