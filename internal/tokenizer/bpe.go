@@ -24,7 +24,7 @@ type bpe struct {
 	fuseUnknown  bool
 	unknown      uint32       // or noID: text without a token is dropped
 	kinds        []token.Kind // of the whole vocabulary; a control token is never made of a word
-	joints       *joints      // nil: a piece is not cut further
+	outside      []bool       // added tokens that are not the model's own: found by matching only
 }
 
 const noID = ^uint32(0)
@@ -60,7 +60,7 @@ func (m *bpe) appendWord(dst []token.ID, e *encoder, word string) []token.ID {
 // whole returns the token that word is, if any may be made of it.
 func (m *bpe) whole(word string) (uint32, bool) {
 	id, ok := m.pieces.lookup(word)
-	return id, ok && !isControl(m.kinds[id])
+	return id, ok && !isControl(m.kinds[id]) && !m.outside[id]
 }
 
 // split sets e.symbols to the symbols that word begins as.

@@ -23,7 +23,7 @@ func (t *Tokenizer) newByteLevel() *bpe {
 		}
 		t.raw.end()
 	}
-	m := &bpe{kinds: t.kinds, byteLevel: true, unknown: noID}
+	m := &bpe{kinds: t.kinds, outside: t.outside, byteLevel: true, unknown: noID}
 	m.pieces = newPieceTable(t.raw.strings(), func(id int) bool { return spelled[id] && t.pieces[id] != "" })
 	m.newByteIDs(func(b byte) (uint32, bool) { return m.pieces.lookup(string([]byte{b})) })
 	t.model = m

@@ -73,6 +73,7 @@ func newFromVocab(v *Vocab) *Tokenizer {
 		pieces:  slices.Clone(v.Tokens),
 		kinds:   make([]token.Kind, len(v.Tokens)),
 		special: make([]bool, len(v.Tokens)),
+		outside: make([]bool, len(v.Tokens)),
 		bos:     v.BOS, eos: v.EOS, unk: v.UNK, pad: v.PAD,
 	}
 	for i := range t.kinds {
@@ -128,6 +129,9 @@ func fromGPT2(v *Vocab) (*Tokenizer, error) {
 	}
 	pre := namedPretokenizers[i]
 	t := newFromVocab(v)
+	for i, k := range t.kinds {
+		t.outside[i] = k == token.UserDefined
+	}
 	m := t.newByteLevel()
 	m.pairs = newPairTable(len(v.Merges))
 	for i, merge := range v.Merges {
@@ -173,7 +177,7 @@ func fromLlama(v *Vocab) (*Tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tokens: %w", err)
 	}
-	m := &bpe{kinds: t.kinds, scores: ranks, unknown: noID, fuseUnknown: true}
+	m := &bpe{kinds: t.kinds, outside: t.outside, scores: ranks, unknown: noID, fuseUnknown: true}
 	m.pieces = newPieceTable(t.pieces, func(id int) bool { return t.pieces[id] != "" })
 	m.setByteFallback()
 	if v.UNK != token.None {

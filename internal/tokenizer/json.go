@@ -226,7 +226,7 @@ func (b *builder) bpe(f *jsonFile) error {
 	if b.byteLevel {
 		b.m = t.newByteLevel()
 	} else {
-		b.m = &bpe{kinds: t.kinds, unknown: noID}
+		b.m = &bpe{kinds: t.kinds, outside: t.outside, unknown: noID}
 		b.m.pieces = newPieceTable(t.pieces, func(id int) bool { return t.pieces[id] != "" })
 		t.model = b.m
 	}

@@ -116,12 +116,14 @@ func (t *Tokenizer) setAdded(added []addedToken) error {
 		top = max(top, a.id)
 	}
 	t.pieces = append(t.pieces, make([]string, int(top)+1-len(t.pieces))...)
+	t.outside = make([]bool, len(t.pieces))
 	t.kinds = make([]token.Kind, len(t.pieces))
 	t.special = make([]bool, len(t.pieces))
 	for _, a := range added {
 		if p := t.pieces[a.id]; p != "" && p != a.content {
 			return fmt.Errorf("added token %q: ID %d is %q already", a.content, a.id, p)
 		}
+		t.outside[a.id] = t.pieces[a.id] == ""
 		t.pieces[a.id] = a.content
 		t.kinds[a.id], t.special[a.id] = token.UserDefined, a.special
 		if a.special {

@@ -17,6 +17,7 @@ type Tokenizer struct {
 	pieces  []string     // spelling
 	kinds   []token.Kind // what it is for
 	special []bool       // left out by Decode when special tokens are skipped
+	outside []bool       // an added token that is not in the model's own vocabulary
 	raw     rawBytes     // what it stands for in a text
 
 	// The stages of encoding.

@@ -40,26 +40,33 @@ def split(pattern):
     return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
 
 
-def sentencepiece(normalizer, pre, decoder, size=1500):
-    """A BPE with byte fallback over text whose spaces are marks, as converted from SentencePiece."""
+def sentencepiece(normalizer, pre, decoder, runs_are_added=False, size=1500):
+    """A BPE with byte fallback over text whose spaces are marks, as converted from SentencePiece: the score of a piece is minus its ID,
+    and every way to make a piece of two is a merge, ordered by score, then by the length of the left and the right part."""
     learner = Tokenizer(models.BPE())
     learner.normalizer = normalizers.Replace(" ", "▁")
     learner.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")
     common = "".join(map(chr, range(0x20, 0x7F))) + "▁äöåéабвгдежз的了是"
     learner.train_from_iterator(SENTENCES + CODE, trainers.BpeTrainer(vocab_size=size, limit_alphabet=160, initial_alphabet=list(common), show_progress=False))
-    trained = json.loads(learner.to_str())["model"]
-    pieces = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)] + ["▁" * n for n in range(2, 9)] + ["\n"] + ["\n" * n for n in range(2, 5)]
-    merges = [("▁" * a, "▁" * (n - a)) for n in range(8, 1, -1) for a in range(n - 1, 0, -1)]
-    merges += [tuple(m) if isinstance(m, list) else tuple(m.split(" ")) for m in trained["merges"]]
-    for piece in sorted(trained["vocab"], key=trained["vocab"].get):
-        if piece not in pieces:
-            pieces.append(piece)
-    t = Tokenizer(models.BPE(vocab={p: i for i, p in enumerate(pieces)}, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    trained = json.loads(learner.to_str())["model"]["vocab"]
+    runs = ["▁" * n for n in range(2, 9)] + ["\n" * n for n in range(1, 5)]
+    pieces = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)]
+    pieces += [p for p in runs + sorted(trained, key=trained.get) + ["aa", "aaa", "==", "===", "=====", "aaaaa"] if p not in pieces]
+    pieces = list(dict.fromkeys(pieces))
+    vocab = {p: i for i, p in enumerate(pieces)}
+    ranked = []
+    for p in pieces[259:]:
+        score = 0 if runs_are_added and p in runs else -vocab[p]
+        ranked += [(-score, -n, n - len(p), p[:n], p[n:]) for n in range(1, len(p)) if p[:n] in vocab and p[n:] in vocab]
+    merges = [m[3:] for m in sorted(ranked, key=lambda m: m[:3])]
+    t = Tokenizer(models.BPE(vocab=vocab, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True))
     t.normalizer, t.decoder = normalizer, decoder
     if pre:
         t.pre_tokenizer = pre
     t.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)])
     t.add_special_tokens([AddedToken(s, normalized=False, special=True) for s in ("<unk>", "<s>", "</s>")])
+    if runs_are_added:
+        t.add_tokens([AddedToken(p, normalized=False) for p in runs])
     return t
 
 
@@ -72,7 +79,8 @@ def fixtures():
     yield "gpt2", byte_level(pre_tokenizers.ByteLevel(add_prefix_space=False), special=["<|endoftext|>"])
     digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
     yield "smollm", byte_level(digits, special=["<|endoftext|>", "<|im_start|>", "<|im_end|>"])
-    llama3 = byte_level(split(LLAMA3), special=["<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>"])
+    word = AddedToken("lock", single_word=True, normalized=False)
+    llama3 = byte_level(split(LLAMA3), special=["<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>"], added=[word])
     llama3.model.ignore_merges = True
     llama3.post_processor = processors.TemplateProcessing(single="<|begin_of_text|> $A", pair="<|begin_of_text|> $A $B", special_tokens=[("<|begin_of_text|>", llama3.token_to_id("<|begin_of_text|>"))])
     yield "llama3", llama3
@@ -85,15 +93,14 @@ def fixtures():
     ]  # fmt: skip
     yield "flags", byte_level(pre_tokenizers.ByteLevel(add_prefix_space=True), normalizers.NFC(), size=600, special=["<|endoftext|>"], added=flags)
     yield "llama2", sentencepiece(normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]), None, joined(1))
-    gemma = sentencepiece(normalizers.Replace(" ", "▁"), pre_tokenizers.Split(" ", "merged_with_previous"), joined())
-    gemma.add_tokens([AddedToken(p, normalized=False) for p in ["▁" * n for n in range(2, 9)] + ["\n" * n for n in range(1, 5)]])
+    gemma = sentencepiece(normalizers.Replace(" ", "▁"), pre_tokenizers.Split(" ", "merged_with_previous"), joined(), runs_are_added=True)
     yield "gemma", gemma
     yield "metaspace", sentencepiece(normalizers.Sequence([]), pre_tokenizers.Metaspace("▁", "first", True), decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]))
 
 
 NASTY = [b"", b" ", b"  ", b"a", b"\n", "▁".encode(), b" a", b"a ", b"\xff", b"\xf0\x9f\x98", "😀".encode(), b"<lstrip>", b"a  <lstrip>  b <rstrip>  c  <both>  d  <both><lstrip>",
          b"lock o'clock lock. unlock _lock lock_ -lock-", b"<thinker><think><thinke> <think>x</think>", "quotes cafe\u0301 caf\u00e9 e\u0301\u0323".encode(),
-         b"<|im_start|>user\nhi<|im_end|>\n", b"<s>a</s> b<s> c", b"<unk>a", b"a" * 500, b" " * 100 + b"x", b"\n" * 9 + b" \n", b"1234567890" * 7, ("a" + "\u0301\u0323" * 40).encode(), "\u1100\u1161\u11a8 \u212b \u0958".encode()]  # fmt: skip
+         b"<|im_start|>user\nhi<|im_end|>\n", b"<s>a</s> b<s> c", b"<unk>a", b"a" * 500, b"=" * 333, b"xaaaay aaaaaaa ======= ====", b" " * 100 + b"x", b"\n" * 9 + b" \n", b"1234567890" * 7, ("a" + "\u0301\u0323" * 40).encode(), "\u1100\u1161\u11a8 \u212b \u0958".encode()]  # fmt: skip
 
 
 def write(path, lines):
