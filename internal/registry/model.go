@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
 
@@ -22,6 +23,7 @@ type Model struct {
 	Bytes        int64  // of its files
 	Modified     time.Time
 	Data         []byte // of a model inside the program
+	Backend      string // what the name that was resolved asked for after "@"
 }
 
 // quantPattern finds a quantisation in a file name, such as Q4_K_M in "m-Q4_K_M" or "m.q4_k_m".
@@ -74,4 +76,28 @@ func named(models []Model) []Model {
 		}
 	}
 	return models
+}
+
+// Open opens the model.
+func (m *Model) Open(opt bundle.Options) (*bundle.Bundle, error) {
+	if m.Data != nil {
+		return bundle.OpenBytes(m.Name, m.Data, opt)
+	}
+	return bundle.Open(m.Path, m.options(opt))
+}
+
+// Inspect tells the facts of the model.
+func (m *Model) Inspect(opt bundle.Options) (bundle.Facts, error) {
+	if m.Data != nil {
+		return bundle.InspectBytes(m.Name, m.Data, opt)
+	}
+	return bundle.Inspect(m.Path, m.options(opt))
+}
+
+// options gives a bundle the name of the model. One named by its path is named by the bundle.
+func (m *Model) options(opt bundle.Options) bundle.Options {
+	if opt.Name == "" && m.Name != m.Path {
+		opt.Name = m.Name
+	}
+	return opt
 }

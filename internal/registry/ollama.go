@@ -36,7 +36,7 @@ func ollamaModels(dir string) []Model {
 		}
 		rel, err := filepath.Rel(root, path)
 		if err != nil {
-			return nil
+			return err
 		}
 		parts := strings.Split(filepath.ToSlash(rel), "/")
 		if e.IsDir() || len(parts) != 4 {

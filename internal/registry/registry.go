@@ -3,14 +3,13 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/sampo-ai/sampo/internal/bundle"
 )
 
 // Config says where models come from.
@@ -62,25 +61,28 @@ func (s Store) models() []Model {
 // backendPattern is a name's end that chooses a backend. A path has a separator or a dot behind its "@".
 var backendPattern = regexp.MustCompile(`^(.+)@([a-z][a-z0-9-]*)$`)
 
-// Resolve finds the model that a name means, and the backend that the name asks for, "" for none.
+// Resolve finds the model that a name means.
 //
 // An alias comes first, then a model inside the program, a path that exists, and the stores. It fails with an
 // UnknownError, or with an error that lists the variants if the name fits several.
-func (r *Registry) Resolve(name string) (m Model, backend string, err error) {
-	if m := backendPattern.FindStringSubmatch(name); m != nil && !exists(name) {
-		name, backend = m[1], m[2]
-	}
+func (r *Registry) Resolve(name string) (Model, error) {
+	name, backend := splitBackend(name)
 	if target, ok := r.cfg.Aliases[name]; ok {
-		if m := backendPattern.FindStringSubmatch(target); m != nil && !exists(target) {
-			target = m[1]
-			if backend == "" {
-				backend = m[2]
-			}
-		}
-		name = target
+		var inner string
+		name, inner = splitBackend(target)
+		backend = cmp.Or(backend, inner)
 	}
-	m, err = r.find(name)
-	return m, backend, err
+	m, err := r.find(name)
+	m.Backend = backend
+	return m, err
+}
+
+// splitBackend cuts "@backend" off a name, unless there is a file of the whole name.
+func splitBackend(name string) (rest, backend string) {
+	if m := backendPattern.FindStringSubmatch(name); m != nil && !exists(name) {
+		return m[1], m[2]
+	}
+	return name, ""
 }
 
 func exists(path string) bool {
@@ -170,36 +172,4 @@ func names(models []Model) string {
 		all = append(all, m.Name)
 	}
 	return strings.Join(all, ", ")
-}
-
-// Open opens the model that a name means.
-func (r *Registry) Open(name string, opt bundle.Options) (*bundle.Bundle, error) {
-	m, _, err := r.Resolve(name)
-	if err != nil {
-		return nil, err
-	}
-	if m.Data != nil {
-		return bundle.OpenBytes(m.Name, m.Data, opt)
-	}
-	return bundle.Open(m.Path, m.options(opt))
-}
-
-// Inspect tells the facts of the model that a name means.
-func (r *Registry) Inspect(name string, opt bundle.Options) (bundle.Facts, error) {
-	m, _, err := r.Resolve(name)
-	if err != nil {
-		return bundle.Facts{}, err
-	}
-	if m.Data != nil {
-		return bundle.InspectBytes(m.Name, m.Data, opt)
-	}
-	return bundle.Inspect(m.Path, m.options(opt))
-}
-
-// options gives a bundle the name of the model. One named by its path is named by the bundle.
-func (m *Model) options(opt bundle.Options) bundle.Options {
-	if opt.Name == "" && m.Name != m.Path {
-		opt.Name = m.Name
-	}
-	return opt
 }

@@ -165,9 +165,9 @@ func TestResolveFindsModelsByEveryKindOfName(t *testing.T) {
 		{filepath.Join(lm, "o", "two", "first.gguf") + "@cpu", filepath.Join(lm, "o", "two", "first.gguf"), "cpu"},
 		{hub, hub, ""},
 	} {
-		m, backend, err := r.Resolve(tt.name)
-		if err != nil || m.Path != tt.path || backend != tt.backend {
-			t.Errorf("Resolve(%q) = %q @%s, %v, want %q @%s", tt.name, m.Path, backend, err, tt.path, tt.backend)
+		m, err := r.Resolve(tt.name)
+		if err != nil || m.Path != tt.path || m.Backend != tt.backend {
+			t.Errorf("Resolve(%q) = %q @%s, %v, want %q @%s", tt.name, m.Path, m.Backend, err, tt.path, tt.backend)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestEveryListedNameResolvesToItsModel(t *testing.T) {
 			continue // hidden behind the same name in an earlier store
 		}
 		seen[strings.ToLower(m.Repo)] = true
-		got, _, err := r.Resolve(m.Name)
+		got, err := r.Resolve(m.Name)
 		if err != nil || got.Path != m.Path {
 			t.Errorf("Resolve(%q) = %q, %v, want %q", m.Name, got.Path, err, m.Path)
 		}
@@ -205,7 +205,7 @@ func TestUnknownNamesAreAnsweredWithHelp(t *testing.T) {
 		{"evil", `model "evil" is not on this machine`, ErrUnknownModel},
 		{"", `model "" is not on this machine`, ErrUnknownModel},
 	} {
-		_, _, err := r.Resolve(tt.name)
+		_, err := r.Resolve(tt.name)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("Resolve(%q): got %v, want %q", tt.name, err, tt.want)
 		}
@@ -220,11 +220,15 @@ func TestInspectNamesTheModelAsItWasFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"mini": "sampo/mini-chat", "small": "o/two:first.gguf", path: "first"} {
-		f, err := r.Inspect(name, bundle.Options{})
+		m, err := r.Resolve(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := m.Inspect(bundle.Options{})
 		if err != nil || f.Name != want || f.Architecture != "unheard-of" {
 			t.Errorf("Inspect(%q) = %q of architecture %q, %v, want %q", name, f.Name, f.Architecture, err, want)
 		}
-		if _, err := r.Open(name, bundle.Options{}); err == nil || !strings.Contains(err.Error(), `architecture "unheard-of" is not supported`) {
+		if _, err := m.Open(bundle.Options{}); err == nil || !strings.Contains(err.Error(), `architecture "unheard-of" is not supported`) {
 			t.Errorf("Open(%q) = %v, want that the architecture is not supported", name, err)
 		}
 	}

@@ -112,7 +112,7 @@ func TestSizeIsCheckedForOverflow(t *testing.T) {
 		{quant.F32, []int{0, math.MaxInt}, 0, ""},
 		{quant.F32, []int{math.MaxInt, 0}, 0, "size overflows"},
 		{quant.F32, []int{-1}, 0, "size overflows"},
-		{quant.F64, []int{1 << 31, 1 << 31, 1 << 31}, 0, "size overflows"},
+		{quant.F64, []int{math.MaxInt, math.MaxInt, 2}, 0, "size overflows"},
 		{quant.Q4K, []int{math.MaxInt &^ 255}, 0, "size overflows"},
 		{99, []int{1}, 0, "unknown tensor type 99"},
 	} {

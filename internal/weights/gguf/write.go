@@ -3,7 +3,6 @@
 package gguf
 
 import (
-	"bufio"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -70,15 +69,15 @@ func checkTensors(tensors []weights.Tensor) error {
 
 // writeData writes the header and the tensors, each padded to the alignment.
 func writeData(w io.Writer, header []byte, tensors []weights.Tensor, alignment int64) error {
-	out := bufio.NewWriter(w)
-	out.Write(header) // a bufio.Writer keeps its first error for Flush
+	chunks := [][]byte{header}
 	for _, t := range tensors {
-		out.Write(t.Data)
 		n := int64(len(t.Data))
-		out.Write(make([]byte, padded(n, alignment)-n))
+		chunks = append(chunks, t.Data, make([]byte, padded(n, alignment)-n))
 	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("gguf: write: %w", err)
+	for _, c := range chunks {
+		if _, err := w.Write(c); err != nil {
+			return fmt.Errorf("gguf: write: %w", err)
+		}
 	}
 	return nil
 }
