@@ -47,60 +47,75 @@ type dotKernels struct{ one, four dotFunc }
 
 var dotTiers [avx512 + 1][floats]dotKernels
 
+// FloatRows are rows of float weights as they are stored.
+//
+// Shapes: [O, Cols]; Bytes holds a whole number O of rows.
+type FloatRows struct {
+	Type  Float
+	Cols  int
+	Bytes []byte
+}
+
+// rowBytes is the size of a row.
+func (w *FloatRows) rowBytes() int { return w.Cols * w.Type.Bytes() }
+
+// row gives the bytes of row o.
+func (w *FloatRows) row(o int) []byte { return w.Bytes[o*w.rowBytes():][:w.rowBytes()] }
+
 // Dot sets dst to the products of rows of float weights with rows of activations.
 //
-// Shapes: dst [tokens, rows] with ldd floats from row to row; w [rows, cols] of type f; x [tokens, cols].
+// Shapes: dst [T, O] with ldd floats from row to row; w [O, E]; x [T, E].
 //
 // A product is 16 partial sums, of the columns that are equal modulo 16, in ascending order, added as a tree. The avx2
 // and avx512 tiers use fma and give equal bits. In plain Go a multiplication and an addition may round apart.
-func Dot(f Float, dst []float32, ldd int, w []byte, x []float32, rows, tokens, cols int) {
-	_ = dst[(tokens-1)*ldd+rows-1]
-	_ = w[rows*cols*f.Bytes()-1]
-	_ = x[tokens*cols-1]
-	kernels := dotTiers[active][f]
-	if kernels.one == nil || cols%dotCols != 0 {
-		dotPlain(f, dst, ldd, w, x, rows, tokens, cols)
+func Dot(dst []float32, ldd int, w FloatRows, x []float32) {
+	rows, tokens := len(w.Bytes)/w.rowBytes(), len(x)/w.Cols
+	if rows == 0 || tokens == 0 {
 		return
 	}
-	wstride, xstride, blocks := uintptr(cols*f.Bytes()), uintptr(cols)*4, cols/dotCols
-	for o := 0; o < rows; {
-		few := rows-o < DotRows
-		for t := 0; t < tokens; {
-			kernel, step := kernels.one, 1
-			if kernels.four != nil && tokens-t >= 4 {
-				kernel, step = kernels.four, 4
-			}
-			weights, input := &w[o*int(wstride)], &x[t*cols]
-			if few {
-				dotOne(dst[t*ldd+o:], ldd, kernel, step, weights, input, xstride, blocks)
-			} else {
-				kernel(&dst[t*ldd+o], uintptr(ldd)*4, weights, wstride, input, xstride, blocks)
-			}
-			t += step
-		}
-		if few {
-			o++
-		} else {
-			o += DotRows
-		}
+	_ = dst[(tokens-1)*ldd+rows-1]
+	kernels := &dotTiers[active][w.Type]
+	if kernels.one == nil || w.Cols%dotCols != 0 {
+		dotPlain(dst, ldd, w, x)
+		return
+	}
+	whole := rows / DotRows * DotRows
+	for o := 0; o < whole; o += DotRows {
+		kernels.rows(dst[o:], ldd, FloatRows{w.Type, w.Cols, w.Bytes[o*w.rowBytes():]}, x)
+	}
+	for o := whole; o < rows; o++ {
+		kernels.single(dst[o:], ldd, FloatRows{w.Type, w.Cols, w.row(o)}, x)
 	}
 }
 
-// dotOne multiplies a single weight row, which the kernel takes four times.
-func dotOne(dst []float32, ldd int, kernel dotFunc, tokens int, w *byte, x *float32, xstride uintptr, blocks int) {
-	var four [4 * DotRows]float32
-	kernel(&four[0], DotRows*4, w, 0, x, xstride, blocks)
-	for t := range tokens {
-		dst[t*ldd] = four[t*DotRows]
+// rows multiplies the first DotRows weight rows with all activations.
+func (k *dotKernels) rows(dst []float32, ldd int, w FloatRows, x []float32) {
+	xstride, blocks := uintptr(w.Cols)*4, w.Cols/dotCols
+	t, tokens := 0, len(x)/w.Cols
+	if k.four != nil {
+		for ; t+4 <= tokens; t += 4 {
+			k.four(&dst[t*ldd], uintptr(ldd)*4, &w.Bytes[0], uintptr(w.rowBytes()), &x[t*w.Cols], xstride, blocks)
+		}
+	}
+	for ; t < tokens; t++ {
+		k.one(&dst[t*ldd], uintptr(ldd)*4, &w.Bytes[0], uintptr(w.rowBytes()), &x[t*w.Cols], xstride, blocks)
+	}
+}
+
+// single multiplies one weight row, which the kernel takes DotRows times, with all activations.
+func (k *dotKernels) single(dst []float32, ldd int, w FloatRows, x []float32) {
+	var same [DotRows]float32
+	for t := range len(x) / w.Cols {
+		k.one(&same[0], 0, &w.Bytes[0], 0, &x[t*w.Cols], 0, w.Cols/dotCols)
+		dst[t*ldd] = same[0]
 	}
 }
 
 // dotPlain is Dot in plain Go, for any number of columns.
-func dotPlain(f Float, dst []float32, ldd int, w []byte, x []float32, rows, tokens, cols int) {
-	for o := range rows {
-		row := w[o*cols*f.Bytes():][:cols*f.Bytes()]
-		for t := range tokens {
-			dst[t*ldd+o] = dotRow(f, row, x[t*cols:][:cols])
+func dotPlain(dst []float32, ldd int, w FloatRows, x []float32) {
+	for o := range len(w.Bytes) / w.rowBytes() {
+		for t := range len(x) / w.Cols {
+			dst[t*ldd+o] = dotRow(w.Type, w.row(o), x[t*w.Cols:][:w.Cols])
 		}
 	}
 }

@@ -7,22 +7,22 @@ package kernel
 func dotF32AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
-func dotF16AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
-
-//go:noescape
-func dotBF16AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
-
-//go:noescape
 func dotF32AVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
 func dotF32AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
+func dotF16AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
 func dotF16AVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
 func dotF16AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotBF16AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
 func dotBF16AVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
@@ -32,12 +32,12 @@ func dotBF16AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *flo
 
 func addDotKernels() {
 	dotTiers[avx2][F32].one = dotF32AVX2X1
-	dotTiers[avx2][F16].one = dotF16AVX2X1
-	dotTiers[avx2][BF16].one = dotBF16AVX2X1
 	dotTiers[avx512][F32].one = dotF32AVX512X1
 	dotTiers[avx512][F32].four = dotF32AVX512X4
+	dotTiers[avx2][F16].one = dotF16AVX2X1
 	dotTiers[avx512][F16].one = dotF16AVX512X1
 	dotTiers[avx512][F16].four = dotF16AVX512X4
+	dotTiers[avx2][BF16].one = dotBF16AVX2X1
 	dotTiers[avx512][BF16].one = dotBF16AVX512X1
 	dotTiers[avx512][BF16].four = dotBF16AVX512X4
 }

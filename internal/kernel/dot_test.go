@@ -43,7 +43,7 @@ func TestDotGivesTheBitsOfTheTwin(t *testing.T) {
 			}
 			ldd := rows + r.IntN(3)
 			got := make([]float32, tokens*ldd)
-			Dot(f, got, ldd, w, x, rows, tokens, cols)
+			Dot(got, ldd, FloatRows{f, cols, w}, x)
 			for token := range tokens {
 				for o := range rows {
 					row, input := w[o*cols*f.Bytes():][:cols*f.Bytes()], x[token*cols:][:cols]

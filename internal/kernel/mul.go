@@ -15,10 +15,9 @@ type mulFunc func(dst *float32, ldd uintptr, codes, scales, act *byte, stride ui
 // mulTiers holds the kernels of each tier for 1, 2, 4 and 8 rows. Those that a tier lacks are nil.
 var mulTiers [avx512 + 1][formats][4]mulFunc
 
-// Mul sets dst to the product of a panel with rows of an activation tile.
+// Mul sets dst to the product of a panel with a tile of activations.
 //
-// Shapes: dst [rows, 16] with ldd floats from row to row; panel is [16, 32*blocks] in format f; act is
-// [blocks, tile, 64] bytes, of which the rows from first on are used; 1 <= first+rows <= tile <= TileRows.
+// Shapes: dst [T, 16] with ldd floats from row to row, T being the rows of the tile; w [16, E]; x [T, E].
 //
 // For output o and row t, with codes w, zero point z, weight scale s, activation codes a and scale d, block after block:
 //
@@ -28,19 +27,19 @@ var mulTiers [avx512 + 1][formats][4]mulFunc
 //
 // Q6_K does the first two lines for each half of the block, which have scales of their own.
 // Every operation rounds once to float32, so the bits do not depend on the tier or on the number of rows.
-func Mul(f Format, dst []float32, ldd int, panel, act []byte, tile, first, rows, blocks int) {
-	_ = dst[(rows-1)*ldd+PanelRows-1]
-	_ = panel[f.PanelBytes(blocks)-1]
-	_ = act[blocks*tile*RecordBytes-1]
-	_ = act[(first+rows-1)*RecordBytes]
-	kernels := &mulTiers[active][f]
-	scales := &panel[blocks*f.CodeBytes()]
-	for t := 0; t < rows; {
+func Mul(dst []float32, ldd int, w Panel, x Tile) {
+	stride := x.Rows * RecordBytes
+	_ = dst[(x.Rows-1)*ldd+PanelRows-1]
+	_ = w.Bytes[w.Format.PanelBytes(w.Blocks)-1]
+	_ = x.Records[w.Blocks*stride-1]
+	kernels := &mulTiers[active][w.Format]
+	scales := &w.scales()[0]
+	for t := 0; t < x.Rows; {
 		size := 3
-		for 1<<size > rows-t || kernels[size] == nil {
+		for 1<<size > x.Rows-t || kernels[size] == nil {
 			size--
 		}
-		kernels[size](&dst[t*ldd], uintptr(ldd)*4, &panel[0], scales, &act[(first+t)*RecordBytes], uintptr(tile)*RecordBytes, blocks)
+		kernels[size](&dst[t*ldd], uintptr(ldd)*4, &w.Bytes[0], scales, &x.Records[t*RecordBytes], uintptr(stride), w.Blocks)
 		t += 1 << size
 	}
 }
@@ -49,8 +48,9 @@ func Mul(f Format, dst []float32, ldd int, panel, act []byte, tile, first, rows,
 
 func init() {
 	for f := range formats {
-		mulTiers[generic][f][0] = func(dst *float32, _ uintptr, codes, scales, act *byte, stride uintptr, blocks int) {
-			mulTwin(f, unsafe.Slice(dst, PanelRows), codes, scales, act, int(stride), blocks)
+		mulTiers[generic][f][0] = func(dst *float32, _ uintptr, codes, _, act *byte, stride uintptr, blocks int) {
+			w := Panel{f, blocks, unsafe.Slice(codes, f.PanelBytes(blocks))}
+			mulTwin(unsafe.Slice(dst, PanelRows), w, unsafe.Slice(act, (blocks-1)*int(stride)+RecordBytes), int(stride))
 		}
 	}
 	addMulKernels()

@@ -21,7 +21,7 @@ func withTier(t *testing.T, f func(t *testing.T)) {
 }
 
 // randomPanel makes a panel of random codes and sensible scales. Extreme takes the largest codes throughout.
-func randomPanel(r *rand.Rand, f Format, blocks int, extreme bool) []byte {
+func randomPanel(r *rand.Rand, f Format, blocks int, extreme bool) Panel {
 	panel := make([]byte, f.PanelBytes(blocks))
 	codes := blocks * f.CodeBytes()
 	for i := range panel {
@@ -41,11 +41,11 @@ func randomPanel(r *rand.Rand, f Format, blocks int, extreme bool) []byte {
 			binary.LittleEndian.PutUint16(s[2*i:], half)
 		}
 	}
-	return panel
+	return Panel{f, blocks, panel}
 }
 
-// randomTile makes the records of tile rows, with values of very different sizes, and returns the rows too.
-func randomTile(r *rand.Rand, tile, blocks int, extreme bool) []byte {
+// randomTile makes a tile of rows whose values are of very different sizes. Extreme gives the largest codes throughout.
+func randomTile(r *rand.Rand, tile, blocks int, extreme bool) Tile {
 	act := make([]byte, tile*blocks*RecordBytes)
 	x := make([]float32, blocks*BlockCols)
 	for row := range tile {
@@ -57,7 +57,7 @@ func randomTile(r *rand.Rand, tile, blocks int, extreme bool) []byte {
 		}
 		quantizeTwin(&act[row*RecordBytes], uintptr(tile*RecordBytes), &x[0], blocks)
 	}
-	return act
+	return Tile{tile, act}
 }
 
 func TestMulGivesTheBitsOfTheTwin(t *testing.T) {
@@ -65,21 +65,19 @@ func TestMulGivesTheBitsOfTheTwin(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for f := range formats {
 			for round := range 40 {
-				tile := 1 + r.IntN(TileRows)
-				first := r.IntN(tile)
-				rows := 1 + r.IntN(tile-first)
+				rows := 1 + r.IntN(TileRows)
 				blocks := (1 + r.IntN(5)) * f.GroupBlocks()
 				extreme := round%4 == 3
-				panel, act := randomPanel(r, f, blocks, extreme), randomTile(r, tile, blocks, extreme)
+				panel, tile := randomPanel(r, f, blocks, extreme), randomTile(r, rows, blocks, extreme)
 				ldd := PanelRows + r.IntN(5)
 				got := make([]float32, rows*ldd+PanelRows)
-				Mul(f, got, ldd, panel, act, tile, first, rows, blocks)
+				Mul(got, ldd, panel, tile)
 				for row := range rows {
 					var want [PanelRows]float32
-					mulTwin(f, want[:], &panel[0], &panel[blocks*f.CodeBytes()], &act[(first+row)*RecordBytes], tile*RecordBytes, blocks)
+					mulTwin(want[:], panel, tile.Records[row*RecordBytes:], rows*RecordBytes)
 					for o := range want {
 						if g, w := got[row*ldd+o], want[o]; math.Float32bits(g) != math.Float32bits(w) {
-							t.Fatalf("%v, %d blocks, rows %d..%d of %d, row %d, output %d: got %v, want %v", f, blocks, first, first+rows, tile, row, o, g, w)
+							t.Fatalf("%v, %d blocks, row %d of %d, output %d: got %v, want %v", f, blocks, row, rows, o, g, w)
 						}
 					}
 				}
@@ -106,7 +104,7 @@ func TestMulIsExactAtTheLimitsOfItsIntegers(t *testing.T) {
 				act := make([]byte, RecordBytes)
 				Quantize(act, RecordBytes, x)
 				var got [PanelRows]float32
-				Mul(Q80, got[:], PanelRows, panel, act, 1, 0, 1, 1)
+				Mul(got[:], PanelRows, Panel{Q80, 1, panel}, Tile{1, act})
 				scale := floatAt(act[recordScale:])
 				want := float32(weight*127*int32(value)*BlockCols) * scale
 				for o := range got {

@@ -5,23 +5,21 @@ package kernel
 import (
 	"encoding/binary"
 	"math"
-	"unsafe"
 )
 
 // mulTwin is the definition of the panel products, for one row of activations.
 //
-// Shapes: dst [16]; the rest as for mulFunc.
-func mulTwin(f Format, dst []float32, codes, scales, act *byte, stride, blocks int) {
+// Shapes: dst [16]; w [16, 32*blocks]; the record of block b starts at act[b*stride].
+func mulTwin(dst []float32, w Panel, act []byte, stride int) {
+	f := w.Format
 	group, codeBytes := f.GroupBlocks(), f.CodeBytes()
-	w := unsafe.Slice(codes, blocks*codeBytes)
-	s := unsafe.Slice(scales, blocks/group*f.ScaleBytes())
-	a := unsafe.Slice(act, (blocks-1)*stride+RecordBytes)
 	var sums [PanelRows]float32
-	for b := range blocks {
-		record := (*[RecordBytes]byte)(a[b*stride:])
-		blockScales := scalesOf(f, s[b/group*f.ScaleBytes():], b%group)
+	for b := range w.Blocks {
+		record := (*[RecordBytes]byte)(act[b*stride:])
+		blockScales := scalesOf(f, w.scales()[b/group*f.ScaleBytes():], b%group)
+		codes := w.codes()[b*codeBytes:][:codeBytes]
 		for o := range PanelRows {
-			lo, hi := dotBlock(f, w[b*codeBytes:][:codeBytes], o, record)
+			lo, hi := dotBlock(f, codes, o, record)
 			sums[o] = blockScales.add(sums[o], o, lo, hi, record)
 		}
 	}

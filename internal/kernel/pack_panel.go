@@ -69,6 +69,27 @@ func (f Format) PanelBytes(blocks int) int {
 	return (blocks*f.CodeBytes() + blocks/f.GroupBlocks()*f.ScaleBytes() + 63) &^ 63
 }
 
+// A Panel is 16 packed weight rows.
+//
+// Shapes: [16, 32*Blocks]; Bytes holds Format.PanelBytes(Blocks), first the codes of all blocks, then their scales.
+type Panel struct {
+	Format Format
+	Blocks int
+	Bytes  []byte
+}
+
+// codes are the codes of all blocks, scales the scales of all groups.
+func (p *Panel) codes() []byte  { return p.Bytes[:p.Blocks*p.Format.CodeBytes()] }
+func (p *Panel) scales() []byte { return p.Bytes[p.Blocks*p.Format.CodeBytes():] }
+
+// A Tile is up to TileRows activation rows as Quantize writes them.
+//
+// Shapes: Records is [blocks, Rows, RecordBytes]: the records of the first block of all rows, then of the next.
+type Tile struct {
+	Rows    int
+	Records []byte
+}
+
 // Where the parts of an activation record are. The codes come first; the rest are float32 and int32 words.
 const (
 	recordScale = 32 // scale

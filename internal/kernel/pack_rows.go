@@ -18,10 +18,9 @@ var packers = [formats]func(codes, scales, row []byte, o int){
 
 // PackRow puts a row as stored in a GGUF file into row o of a panel.
 //
-// Shapes: panel is [16, 32*blocks] in format f; row holds 32*blocks values of the type that f is named after.
-func PackRow(f Format, panel, row []byte, o, blocks int) {
-	codes := blocks * f.CodeBytes()
-	packers[f](panel[:codes], panel[codes:], row, o)
+// Shapes: w [16, E]; row holds E values of the type that the panel's format is named after.
+func PackRow(w Panel, row []byte, o int) {
+	packers[w.Format](w.codes(), w.scales(), row, o)
 }
 
 // A legacy format: blocks of a head (scale and perhaps minimum), perhaps fifth bits, and nibbles. Byte i of the nibbles
@@ -160,19 +159,19 @@ func put(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }
 
 // UnpackRow sets dst to the values of row o of a panel: those that the stored row had, bit for bit.
 //
-// Shapes: dst [32*blocks]; panel is [16, 32*blocks] in format f.
-func UnpackRow(f Format, dst []float32, panel []byte, o, blocks int) {
-	codes, scales := panel[:blocks*f.CodeBytes()], panel[blocks*f.CodeBytes():]
+// Shapes: dst [E]; w [16, E].
+func UnpackRow(dst []float32, w Panel, o int) {
+	f := w.Format
 	zero := layouts[f].zero
-	for b := range blocks {
-		s := scalesOf(f, scales[b/f.GroupBlocks()*f.ScaleBytes():], b%f.GroupBlocks())
+	for b := range w.Blocks {
+		s := scalesOf(f, w.scales()[b/f.GroupBlocks()*f.ScaleBytes():], b%f.GroupBlocks())
 		scale, minimum := s.lo[o], s.min[o]
-		block := codes[b*f.CodeBytes():][:f.CodeBytes()]
+		codes := w.codes()[b*f.CodeBytes():][:f.CodeBytes()]
 		for i := range BlockCols {
 			if s.halves && i == 16 {
 				scale = s.hi[o]
 			}
-			value := float32(int32(codeAt(f, block, o, i))-zero) * scale
+			value := float32(int32(codeAt(f, codes, o, i))-zero) * scale
 			if s.minima {
 				value = float32(value) + minimum
 			}

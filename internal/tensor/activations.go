@@ -39,13 +39,11 @@ func (a *Activations) Set(p *Pool, x []float32, t, e int) {
 // tiles is the number of tiles.
 func (a *Activations) tiles() int { return (a.rows + tileRows - 1) / tileRows }
 
-// tile gives the records of a tile and its number of rows.
-//
-// Shapes: the records are [blocks, rows, 64] bytes.
-func (a *Activations) tile(i int) (records []byte, rows int) {
+// tile gives tile i.
+func (a *Activations) tile(i int) kernel.Tile {
 	rowBytes := a.cols / blockCols * kernel.RecordBytes
-	rows = min(tileRows, a.rows-i*tileRows)
-	return a.records[i*tileRows*rowBytes:][:rows*rowBytes], rows
+	rows := min(tileRows, a.rows-i*tileRows)
+	return kernel.Tile{Rows: rows, Records: a.records[i*tileRows*rowBytes:][:rows*rowBytes]}
 }
 
 // prepare quantises the rows unless that was done since Set.
@@ -63,10 +61,10 @@ func (a *Activations) prepare(p *Pool) {
 	p.Do(a.tiles(), a.quantise)
 }
 
-func (a *Activations) quantiseTile(tile, _ int) {
-	records, rows := a.tile(tile)
-	for row := range rows {
-		x := a.x[(tile*tileRows+row)*a.cols:][:a.cols]
-		kernel.Quantize(records[row*kernel.RecordBytes:], rows*kernel.RecordBytes, x)
+func (a *Activations) quantiseTile(i, _ int) {
+	tile := a.tile(i)
+	for row := range tile.Rows {
+		x := a.x[(i*tileRows+row)*a.cols:][:a.cols]
+		kernel.Quantize(tile.Records[row*kernel.RecordBytes:], tile.Rows*kernel.RecordBytes, x)
 	}
 }

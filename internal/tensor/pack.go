@@ -38,7 +38,7 @@ func packPanels(p *Pool, f kernel.Format, rows, blocks int, data []byte) *panels
 	p.Do(count, func(i, _ int) {
 		for o := range min(kernel.PanelRows, rows-i*kernel.PanelRows) {
 			row := data[(i*kernel.PanelRows+o)*rowBytes:][:rowBytes]
-			kernel.PackRow(f, w.panel(i), row, o, blocks)
+			kernel.PackRow(w.panel(i), row, o)
 		}
 	})
 	return w
@@ -47,10 +47,12 @@ func packPanels(p *Pool, f kernel.Format, rows, blocks int, data []byte) *panels
 // count is the number of panels.
 func (w *panels) count() int { return len(w.data) / w.bytes }
 
-// panel gives the bytes of panel i.
-func (w *panels) panel(i int) []byte { return w.data[i*w.bytes:][:w.bytes:w.bytes] }
+// panel gives panel i.
+func (w *panels) panel(i int) kernel.Panel {
+	return kernel.Panel{Format: w.format, Blocks: w.blocks, Bytes: w.data[i*w.bytes:][:w.bytes:w.bytes]}
+}
 
 // row sets dst to the values of row i.
 func (w *panels) row(dst []float32, i int) {
-	kernel.UnpackRow(w.format, dst, w.panel(i/kernel.PanelRows), i%kernel.PanelRows, w.blocks)
+	kernel.UnpackRow(dst, w.panel(i/kernel.PanelRows), i%kernel.PanelRows)
 }

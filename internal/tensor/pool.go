@@ -46,7 +46,7 @@ type Pool struct {
 	next  atomic.Int64 // the next item to claim
 	// failure is what a worker panicked with in the open round.
 	failure atomic.Pointer[string]
-	_     cacheLine
+	_       cacheLine
 
 	// mu guards closed and orders going to sleep with waking up.
 	mu       sync.Mutex

@@ -88,25 +88,25 @@ func (r *productRun) chunk(i, worker int) {
 	}
 	end := min(first+piece.step, w.packed.count())
 	for tile := range r.a.tiles() {
-		records, rows := r.a.tile(tile)
+		x, dst := r.a.tile(tile), piece.Dst[tile*tileRows*w.rows:]
 		for panel := first; panel < end; panel++ {
-			r.panel(piece, panel, tile*tileRows, records, rows, worker)
+			w.mulPanel(dst, panel, x, r.scratch[worker])
 		}
 	}
 }
 
-// panel multiplies one panel with one tile, whose first row is row.
-func (r *productRun) panel(piece *piece, panel, row int, records []byte, rows, worker int) {
-	w := piece.W.packed
-	outputs, column := piece.W.rows, panel*kernel.PanelRows
-	if column+kernel.PanelRows <= outputs {
-		kernel.Mul(w.format, piece.Dst[row*outputs+column:], outputs, w.panel(panel), records, rows, 0, rows, w.blocks)
+// mulPanel multiplies panel i with a tile of activations. Scratch takes the outputs of a panel that is not full.
+//
+// Shapes: dst [T, rows], T being the rows of the tile.
+func (m *Matrix) mulPanel(dst []float32, i int, x kernel.Tile, scratch []float32) {
+	panel, column := m.packed.panel(i), i*kernel.PanelRows
+	if column+kernel.PanelRows <= m.rows {
+		kernel.Mul(dst[column:], m.rows, panel, x)
 		return
 	}
-	scratch := r.scratch[worker]
-	kernel.Mul(w.format, scratch, kernel.PanelRows, w.panel(panel), records, rows, 0, rows, w.blocks)
-	for t := range rows {
-		copy(piece.Dst[(row+t)*outputs+column:(row+t+1)*outputs], scratch[t*kernel.PanelRows:])
+	kernel.Mul(scratch, kernel.PanelRows, panel, x)
+	for t := range x.Rows {
+		copy(dst[t*m.rows+column:(t+1)*m.rows], scratch[t*kernel.PanelRows:])
 	}
 }
 
@@ -122,7 +122,7 @@ func (r *productRun) floatRows(piece *piece, first, end int) {
 		for row := first; row < end; row += kernel.DotRows {
 			rows := min(kernel.DotRows, end-row)
 			data := w.data[row*w.cols*float.Bytes():][:rows*w.cols*float.Bytes()]
-			kernel.Dot(float, piece.Dst[token*w.rows+row:], w.rows, data, x, rows, tokens, w.cols)
+			kernel.Dot(piece.Dst[token*w.rows+row:], w.rows, kernel.FloatRows{Type: float, Cols: w.cols, Bytes: data}, x)
 		}
 	}
 }

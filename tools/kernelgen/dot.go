@@ -2,7 +2,10 @@
 
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 const headerDot = `// Products of 4 rows of float weights with 1 or 4 rows of activations, for both amd64 tiers.
 //
@@ -32,18 +35,24 @@ var dotRows = map[string][]int{"AVX512": {1, 4}, "AVX2": {1}}
 func dots() string {
 	var p printer
 	p.WriteString(generated + headerDot)
-	for _, tier := range []string{"AVX2", "AVX512"} {
-		for _, typ := range []string{"F32", "F16", "BF16"} {
-			for _, rows := range dotRows[tier] {
-				d := dot{&p, typ, tier, "Y", 2, rows}
-				if tier == "AVX512" {
-					d.register, d.parts = "Z", 1
-				}
-				d.print()
-			}
-		}
+	for _, d := range allDots() {
+		d.printer = &p
+		d.print()
 	}
 	return p.String()
+}
+
+// allDots lists the kernels, without a printer.
+func allDots() (all []dot) {
+	for _, typ := range []string{"F32", "F16", "BF16"} {
+		for _, rows := range dotRows["AVX2"] {
+			all = append(all, dot{nil, typ, "AVX2", "Y", 2, rows})
+		}
+		for _, rows := range dotRows["AVX512"] {
+			all = append(all, dot{nil, typ, "AVX512", "Z", 1, rows})
+		}
+	}
+	return all
 }
 
 // name is the kernel's name in Go.
@@ -143,15 +152,10 @@ func (d dot) reduce(w, t int) {
 func dotStubs() string {
 	var p, table printer
 	p.WriteString(generated + "package kernel\n\n")
-	for _, tier := range []string{"AVX2", "AVX512"} {
-		for _, typ := range []string{"F32", "F16", "BF16"} {
-			for _, rows := range dotRows[tier] {
-				d := dot{typ: typ, tier: tier, rows: rows}
-				fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", d.name(), dotSignature)
-				slot := map[int]string{1: "one", 4: "four"}[rows]
-				fmt.Fprintf(&table, "\tdotTiers[%s][%s].%s = %s\n", map[string]string{"AVX2": "avx2", "AVX512": "avx512"}[tier], typ, slot, d.name())
-			}
-		}
+	for _, d := range allDots() {
+		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", d.name(), dotSignature)
+		slot := map[int]string{1: "one", 4: "four"}[d.rows]
+		fmt.Fprintf(&table, "\tdotTiers[%s][%s].%s = %s\n", strings.ToLower(d.tier), d.typ, slot, d.name())
 	}
 	fmt.Fprintf(&p, "func addDotKernels() {\n%s}\n", table.String())
 	return p.String()
