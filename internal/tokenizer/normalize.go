@@ -55,8 +55,17 @@ func (n normalizers) follow(text, whole string, data []span) []span {
 		borders = append(borders, d.start, d.end)
 	}
 	borders = append(borders, len(text))
-	low := n.borders(text, whole, borders)
-	high := n.bordersFromEnd(text, whole, borders)
+	low, known := n.fromStart(text, whole, borders)
+	high, first := n.fromEnd(text, whole, borders)
+	// A border is exact if all before it or all behind it fitted.
+	for i := range borders {
+		switch {
+		case i < known:
+			high[i] = low[i]
+		case i > first:
+			low[i] = high[i]
+		}
+	}
 	out := make([]span, len(data))
 	for i := range data {
 		out[i] = span{low[2*i+1], high[2*i+2]}
@@ -64,40 +73,59 @@ func (n normalizers) follow(text, whole string, data []span) []span {
 	return out
 }
 
-// borders returns a place in whole at or before the image of each border, working from the beginning.
-func (n normalizers) borders(text, whole string, borders []int) []int {
-	out := make([]int, len(borders))
+// fromStart returns a place in whole at or before the image of each border, working from the start. The places of
+// borders[:known] are exact.
+func (n normalizers) fromStart(text, whole string, borders []int) (places []int, known int) {
+	places = make([]int, len(borders))
 	at := 0
-	for i := 1; i < len(borders); i++ {
-		part := n.apply(text[borders[i-1]:borders[i]], i > 1)
+	for known = 1; known < len(borders); known++ {
+		part := n.apply(text[borders[known-1]:borders[known]], known > 1)
 		if !strings.HasPrefix(whole[at:], part) {
-			// The rest can't be placed: all of it counts from here on.
-			for ; i < len(borders); i++ {
-				out[i] = at
-			}
+			at += commonPrefix(whole[at:], part)
 			break
 		}
 		at += len(part)
-		out[i] = at
+		places[known] = at
 	}
-	return out
+	for i := known; i < len(borders); i++ {
+		places[i] = at
+	}
+	return places, known
 }
 
-// bordersFromEnd returns a place in whole at or behind the image of each border, working from the end.
-func (n normalizers) bordersFromEnd(text, whole string, borders []int) []int {
-	out := make([]int, len(borders))
+// fromEnd returns a place in whole at or behind the image of each border, working from the end. The places of
+// borders[first+1:] are exact.
+func (n normalizers) fromEnd(text, whole string, borders []int) (places []int, first int) {
+	places = make([]int, len(borders))
 	at := len(whole)
-	out[len(out)-1] = at
-	for i := len(borders) - 2; i >= 0; i-- {
-		part := n.apply(text[borders[i]:borders[i+1]], i > 0)
+	places[len(places)-1] = at
+	for first = len(borders) - 2; first >= 0; first-- {
+		part := n.apply(text[borders[first]:borders[first+1]], first > 0)
 		if !strings.HasSuffix(whole[:at], part) {
-			for ; i >= 0; i-- {
-				out[i] = at
-			}
+			at -= commonSuffix(whole[:at], part)
 			break
 		}
 		at -= len(part)
-		out[i] = at
+		places[first] = at
 	}
-	return out
+	for i := first; i >= 0; i-- {
+		places[i] = at
+	}
+	return places, first
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func commonSuffix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
 }
