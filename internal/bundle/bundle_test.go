@@ -275,8 +275,12 @@ func TestTemplatesAreFoundInAllTheirPlaces(t *testing.T) {
 		{"processor", map[string]string{"chat_template.json": `{"chat_template":"processor"}`}, "processor", nil},
 		{"file before field", map[string]string{"chat_template.jinja": "file", "tokenizer_config.json": `{"chat_template":"field"}`}, "file", nil},
 		{"field before processor", map[string]string{"chat_template.json": `{"chat_template":"processor"}`, "tokenizer_config.json": `{"chat_template":"field"}`}, "field", nil},
-		{"more files", map[string]string{"chat_template.jinja": "file", "additional_chat_templates/rag.jinja": "F", "additional_chat_templates/notes.txt": "-", "tokenizer_config.json": list},
-			"file", map[string]string{"rag": "F"}},
+		{
+			"more files",
+			map[string]string{"chat_template.jinja": "file", "additional_chat_templates/rag.jinja": "F", "additional_chat_templates/notes.txt": "-", "tokenizer_config.json": list},
+			"file",
+			map[string]string{"rag": "F"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			files := map[string]string{"tokenizer.json": tokenizerJSON()}

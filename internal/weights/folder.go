@@ -29,7 +29,7 @@ func OpenIn(dir, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer discard(root)
 	inside := filepath.Join(below, name)
 	// Opening a named pipe would wait for its writer, so look first.
 	info, err := root.Stat(inside)

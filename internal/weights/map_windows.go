@@ -16,7 +16,7 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 		return nil, nil, err
 	}
 	// The view keeps the mapping object alive.
-	defer windows.CloseHandle(handle)
+	defer func() { _ = windows.CloseHandle(handle) }()
 	address, err := windows.MapViewOfFile(handle, windows.FILE_MAP_READ, 0, 0, uintptr(size))
 	if err != nil {
 		return nil, nil, err

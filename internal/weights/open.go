@@ -24,7 +24,7 @@ func Open(path string) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer discard(f)
 	return Map(f)
 }
 
@@ -34,7 +34,7 @@ func MapIn(dir, name string) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer discard(f)
 	return Map(f)
 }
 
@@ -45,7 +45,7 @@ func ReadIn(dir, name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer discard(f)
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err
@@ -55,3 +55,6 @@ func ReadIn(dir, name string, limit int64) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// discard closes what was only read from: there is nothing to lose.
+func discard(c io.Closer) { _ = c.Close() }

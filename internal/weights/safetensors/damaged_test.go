@@ -53,10 +53,14 @@ func TestHostileFilesAreRefusedWithPlaceAndReason(t *testing.T) {
 		{"data past the end", tensor(`"dtype":"F32","shape":[3],"data_offsets":[0,12]`), `bytes 0 to 12 of the data needed, but the file has 8`},
 		{"hole at the start", tensor(`"dtype":"F32","shape":[1],"data_offsets":[4,8]`), `begins at byte 4 of the data, but the tensor before it ends at 0`},
 		{"hole at the end", tensor(`"dtype":"F32","shape":[1],"data_offsets":[0,4]`), `4 bytes belong to no tensor`},
-		{"overlap", file(`{"t":{"dtype":"U8","shape":[6],"data_offsets":[0,6]},"u":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}}`, "01234567"),
-			`tensor "u" at 0x40: begins at byte 4 of the data, inside the tensor that ends at 6`},
-		{"tensor twice", file(`{"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`, ""),
-			`tensor "t" at 0x40: appears twice`},
+		{
+			"overlap", file(`{"t":{"dtype":"U8","shape":[6],"data_offsets":[0,6]},"u":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}}`, "01234567"),
+			`tensor "u" at 0x40: begins at byte 4 of the data, inside the tensor that ends at 6`,
+		},
+		{
+			"tensor twice", file(`{"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`, ""),
+			`tensor "t" at 0x40: appears twice`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := parse("bad.safetensors", tt.data)
