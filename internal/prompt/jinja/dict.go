@@ -150,3 +150,36 @@ func hashKey(v value) any {
 	}
 	return v
 }
+
+// NewDict returns an empty dict of the template's own: its punctuation is not data when it is printed.
+func NewDict() *Dict { return newDict(4) }
+
+// Set gives a key of the template's own a value: one of FromJSON, Text, Data, NewDict, NewList, or nil, a bool or an int.
+func (d *Dict) Set(key string, v any) { d.set(bare(key), v) }
+
+// Lookup returns the value of a string key.
+func (d *Dict) Lookup(key string) (v any, ok bool) { return d.getText(key) }
+
+// Delete removes a string key.
+func (d *Dict) Delete(key string) {
+	if i := d.find(bare(key)); i >= 0 {
+		d.remove(i)
+	}
+}
+
+// Keys returns the string keys in order.
+func (d *Dict) Keys() []string {
+	var out []string
+	for _, e := range d.entries {
+		if s, ok := e.key.(*Str); ok {
+			out = append(out, s.text)
+		}
+	}
+	return out
+}
+
+// NewList returns a list.
+func NewList(items ...any) *List { return &List{items: items} }
+
+// Items returns the items of a list. They belong to the list.
+func (l *List) Items() []any { return l.items }

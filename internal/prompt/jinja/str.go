@@ -31,7 +31,7 @@ type run struct {
 func Text(s string) *Str { return &Str{text: s} }
 
 // Data returns a string of the inputs: what must stay plain text.
-func Data(s string) *Str { return &Str{text: s, data: true} }
+func Data(s string) *Str { return &Str{text: strings.ToValidUTF8(s, "\ufffd"), data: true} }
 
 // String returns the text without its origins.
 func (s *Str) String() string { return s.text }
@@ -272,5 +272,17 @@ func (s *Str) replace(m *machine, old string, by *Str, n int) *Str {
 		n--
 	}
 	b.add(s.slice(at, len(s.text)))
+	return b.str()
+}
+
+// Append returns s followed by text of the same origin as the last byte of s.
+func (s *Str) Append(text string) *Str {
+	b := builder{mark: s.data}
+	b.add(s)
+	last := s.data
+	if s.text != "" {
+		last = s.dataAt(len(s.text) - 1)
+	}
+	b.write(text, last)
 	return b.str()
 }

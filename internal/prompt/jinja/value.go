@@ -13,7 +13,7 @@ import (
 
 // A value is a Python object: nil (None), bool, int, *big.Int (only what int can't hold), float64, *Str, *List,
 // *Tuple, *Dict, *rangeValue, *undefined, *iterator, *view, *namespace, or something callable.
-type value any
+type value = any
 
 // A List is a Python list.
 type List struct {
