@@ -18,6 +18,7 @@ type attentionScratch struct {
 	q          []float32              // [R, D] scaled queries
 	scores     []float32              // [R, chunkKeys] scores, then weights
 	all, one   softmaxState           // of the segments so far, of the current segment
+	empty      bool                   // there is no segment so far
 	tile       kernel.KVTile
 }
 
@@ -57,10 +58,7 @@ func (a *Attention) at(task *attentionTask, r int, span Span, group int) (row, h
 }
 
 // reset makes the state that of no segment.
-func (s *attentionScratch) reset(rows int) {
-	s.rows = rows
-	s.all.reset(rows, s.stride)
-}
+func (s *attentionScratch) reset(rows int) { s.rows, s.empty = rows, true }
 
 func (s *softmaxState) reset(rows, stride int) {
 	for r := range rows {
@@ -136,8 +134,12 @@ func mask(scores []float32, first, end int) {
 	}
 }
 
-// merge adds the current segment to those before it.
+// merge adds the current segment to those before it; the first is taken as it is.
 func (s *attentionScratch) merge() {
+	if s.empty {
+		s.all, s.one, s.empty = s.one, s.all, false
+		return
+	}
 	for r := range s.rows {
 		all, one := s.all.values[r*s.stride:][:s.stride], s.one.values[r*s.stride:][:s.stride]
 		maximum := max(s.all.maximum[r], s.one.maximum[r])
