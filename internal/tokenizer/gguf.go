@@ -133,13 +133,13 @@ func fromGPT2(v *Vocab) (*Tokenizer, error) {
 		t.outside[i] = k == token.UserDefined
 	}
 	m := t.newByteLevel()
-	m.pairs = newPairTable(len(v.Merges))
+	list := m.newMergeList(len(v.Merges))
 	for i, merge := range v.Merges {
 		left, right, ok := strings.Cut(merge, " ")
 		if !ok {
 			return nil, fmt.Errorf("merges[%d]: %w", i, errNotPair)
 		}
-		if err := m.addMerge([]byte(left), []byte(right), uint32(i)); err != nil {
+		if err := list.add([]byte(left), []byte(right)); err != nil {
 			return nil, fmt.Errorf("merges[%d]: %w", i, err)
 		}
 	}

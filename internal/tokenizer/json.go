@@ -40,6 +40,7 @@ type jsonFile struct {
 	model  *ordjson.Object // all but vocab and merges
 	vocab  *jsonReader     // before the value of model.vocab; nil: none
 	merges *jsonReader     // before the value of model.merges; nil: none
+	count  int             // of merges
 	config *ordjson.Object // tokenizer_config.json
 }
 
@@ -129,6 +130,9 @@ func (f *jsonFile) takeModel(r *jsonReader) error {
 			f.merges = at
 		}
 		_, err := r.skip()
+		if name == "merges" {
+			f.count = r.commas + 1
+		}
 		return err
 	})
 }
@@ -233,7 +237,7 @@ func (b *builder) bpe(f *jsonFile) error {
 	if err := b.options(f); err != nil {
 		return err
 	}
-	if err := b.m.readMerges(f.merges); err != nil {
+	if err := b.m.readMerges(f.merges, f.count); err != nil {
 		return fmt.Errorf("model.%w", err)
 	}
 	t.cutAtJoints(b.m)
@@ -278,38 +282,21 @@ func (b *builder) options(f *jsonFile) error {
 	return fmt.Errorf("model.unk_token: %q is not in the vocabulary", name)
 }
 
-// readMerges reads the merges, best first: strings "left right", or arrays of two strings.
-func (m *bpe) readMerges(r *jsonReader) error {
-	m.pairs = newPairTable(countMerges(*r))
+// readMerges reads about n merges, best first: strings "left right", or arrays of two strings.
+func (m *bpe) readMerges(r *jsonReader, n int) error {
+	list := m.newMergeList(n)
 	var left, right []byte
-	rank := 0
 	err := r.array(func(int) error {
 		var err error
 		if left, right, err = r.pair(left[:0], right[:0]); err != nil {
 			return err
 		}
-		if err := m.addMerge(left, right, uint32(rank)); err != nil {
-			return err
-		}
-		rank++
-		return nil
+		return list.add(left, right)
 	})
 	if err != nil {
-		return fmt.Errorf("merges[%d]: %w", rank, err)
+		return fmt.Errorf("merges[%d]: %w", list.next, err)
 	}
 	return nil
-}
-
-// countMerges returns a number of merges that the array at r does not exceed by much.
-func countMerges(r jsonReader) int {
-	n := 0
-	// An error here comes up again when the merges are read.
-	_ = r.array(func(int) error {
-		n++
-		_, err := r.skip()
-		return err
-	})
-	return n
 }
 
 // pair reads one merge.

@@ -13,8 +13,9 @@ import (
 // A jsonReader reads JSON where the bulk of a tokenizer.json lies, the vocabulary and the merges: hundreds of thousands of
 // strings that must not become as many values. The rest goes through package ordjson.
 type jsonReader struct {
-	data []byte
-	pos  int
+	data   []byte
+	pos    int
+	commas int // between the members of the value that was skipped last
 }
 
 // maxJSONDepth bounds the nesting of a tokenizer.json.
@@ -204,6 +205,7 @@ func (r *jsonReader) integer() (int, error) {
 func (r *jsonReader) skip() ([]byte, error) {
 	r.space()
 	start, depth := r.pos, 0
+	r.commas = 0
 	for {
 		switch c := r.peek(); c {
 		case 0:
@@ -226,6 +228,9 @@ func (r *jsonReader) skip() ([]byte, error) {
 		case ',', ':':
 			if depth == 0 {
 				return nil, r.fail("want a value")
+			}
+			if c == ',' && depth == 1 {
+				r.commas++
 			}
 			r.pos++
 		default:
