@@ -55,6 +55,7 @@ var rules = map[string]rule{
 	"internal/jobs":     {layer: 5, only: []string{"internal/store"}, because: "runners are handed to it"},
 
 	"internal/answer":  {layer: 6},
+	"internal/local":   {layer: 6, also: []string{"internal/answer"}, because: "it puts bundle, engine and answers together for cli and package sampo"},
 	"internal/imagery": {layer: 6},
 	"internal/bench":   {layer: 6},
 	"internal/evals":   {layer: 6, also: []string{"internal/answer"}, because: "an evaluation asks for answers"},

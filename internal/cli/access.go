@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// An access says where the server listens and who may use it.
+type access struct {
+	host     string
+	loopback bool     // only this machine can reach it
+	keys     []string // none: no key is needed
+	keyFile  string   // where the keys come from; "" for the environment
+	made     bool     // the key was made now
+	warning  string
+}
+
+// access finds the address and the keys. An address that others can reach needs a key, or --no-auth.
+func (f *serveFlags) access(env *Env) (*access, error) {
+	a := &access{host: f.host}
+	if f.public && f.host == defaultHost {
+		a.host = "0.0.0.0"
+	}
+	a.loopback = isLoopback(a.host)
+	if f.noAuth {
+		return a, nil
+	}
+	var err error
+	switch {
+	case f.apiKeyFile != "":
+		err = a.readKeys(f.apiKeyFile)
+	case env.Getenv("SAMPO_API_KEY") != "":
+		a.keys = []string{env.Getenv("SAMPO_API_KEY")}
+	case f.public:
+		err = a.ensureKey(env)
+	case !a.loopback:
+		err = usagef("serve: %s can be reached from outside, and there is no API key: give --public (makes a key), --api-key-file FILE, SAMPO_API_KEY, or --no-auth to let anybody in", f.host)
+	}
+	return a, err
+}
+
+// isLoopback reports whether only this machine can reach an address.
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// readKeys reads a key file: one key on each line.
+func (a *access) readKeys(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return usagef("--api-key-file: %v", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if key := strings.TrimSpace(line); key != "" {
+			a.keys = append(a.keys, key)
+		}
+	}
+	if len(a.keys) == 0 {
+		return usagef("--api-key-file: %s has no key in it", path)
+	}
+	loose, err := tighten(path)
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	if loose {
+		a.warning = "others could read " + path + "; its mode is now 0600"
+	}
+	a.keyFile = path
+	return nil
+}
+
+// ensureKey reads the key in the home, or makes one.
+func (a *access) ensureKey(env *Env) error {
+	path := filepath.Join(env.home(), "api-key")
+	err := a.readKeys(path)
+	if err == nil || fileExists(path) {
+		return err
+	}
+	if err := ensureDir(env.home()); err != nil {
+		return err
+	}
+	key := "sk-sampo-" + rand.Text()
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fs.FileMode(0o600))
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	_, err = file.WriteString(key + "\n")
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("serve: writing %s: %w", path, err)
+	}
+	a.keys, a.keyFile, a.made = []string{key}, path, true
+	return nil
+}
+
+// print tells who may use the server.
+func (a *access) print(env *Env) {
+	switch {
+	case a.made:
+		fmt.Fprintf(env.Stdout, "  key      %s (kept in %s)\n", a.keys[0], a.keyFile)
+	case a.keyFile != "":
+		fmt.Fprintf(env.Stdout, "  key      in %s\n", a.keyFile)
+	case len(a.keys) > 0:
+		fmt.Fprintf(env.Stdout, "  key      from SAMPO_API_KEY\n")
+	case !a.loopback:
+		fmt.Fprintf(env.Stdout, "  key      none: anybody who can reach the address may use it\n")
+	}
+	if a.warning != "" {
+		fmt.Fprintf(env.Stderr, "sampo: warning: %s\n", a.warning)
+	}
+}

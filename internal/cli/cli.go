@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cli is the command line: it parses flags, wires the other packages together and prints results.
+//
+// Results go to standard output, messages and logs to standard error. The exit status is 0 when all went well, 1 when
+// something failed, and 2 when the command or its input was wrong. An error is one line.
+//
+// Everything that a command takes from outside (arguments, environment, standard streams, the clock) comes through an
+// Env, so that tests run commands in-process.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Exit statuses of the program.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// An Env is everything that a command takes from outside.
+type Env struct {
+	Args      []string // without the program's name
+	Stdin     io.Reader
+	Stdout    io.Writer
+	Stderr    io.Writer
+	Getenv    func(string) string
+	HomeDir   string
+	Now       func() time.Time
+	Signals   <-chan os.Signal // interrupts and terminations; nil: none
+	Terminal  bool             // standard input and output are a terminal
+	WidthFunc func() int       // columns of the terminal
+}
+
+// System returns the Env of this process.
+func System() Env {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "."
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	out := int(os.Stdout.Fd())
+	return Env{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, HomeDir: home, Now: time.Now, Signals: signals,
+		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(out),
+		WidthFunc: func() int {
+			if width, _, err := term.GetSize(out); err == nil && width > 0 {
+				return width
+			}
+			return 80
+		},
+	}
+}
+
+// A usageError is a mistake in the command line, the configuration or the input: exit status 2.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// usagef makes a usageError.
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// Main runs one command and returns the exit status.
+func Main(env Env) int {
+	root := newRoot(&env)
+	root.SetArgs(env.Args)
+	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(env.Stderr, "sampo: %s\n", oneLine(err.Error()))
+	var usage *usageError
+	if errors.As(err, &usage) || isCobraUsage(err) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// newRoot builds the tree of commands.
+func newRoot(env *Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sampo",
+		Short: "Run language models on this machine and serve them through the APIs that clients already speak",
+		Example: "  sampo serve                        serve the built-in model on http://127.0.0.1:7267\n" +
+			"  sampo serve model.gguf             serve a model file\n" +
+			"  sampo run sampo/mini-chat \"Hello\"  one answer\n" +
+			"  sampo list                         the models on this machine",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(
+		newServe(env), newRun(env), newList(env), newShow(env),
+		newTokenize(env), newRender(env), newVersion(env), newDoctor(env),
+	)
+	return root
+}
+
+// isCobraUsage reports whether the command library refused the command line: it has no type for that.
+func isCobraUsage(err error) bool {
+	text := err.Error()
+	for _, start := range []string{"unknown command", "accepts ", "requires at least", "unknown flag", "unknown shorthand"} {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// oneLine folds an error's text into one line.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\n", " ")), " ")
+}
+
+// exactArgs is cobra.ExactArgs with a message that says what is missing.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usagef("%s: %s is missing; see 'sampo %s --help'", cmd.Name(), names[len(args)], cmd.Name())
+		}
+		if len(args) > len(names) {
+			return usagef("%s: unexpected argument %q", cmd.Name(), args[len(names)])
+		}
+		return nil
+	}
+}

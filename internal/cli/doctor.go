@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"text/tabwriter"
+
+	"github.com/shirou/gopsutil/v4/cpu"
+	"github.com/shirou/gopsutil/v4/mem"
+	"github.com/spf13/cobra"
+
+	"github.com/sampo-ai/sampo/internal/kernel"
+)
+
+// A diagnosis is what doctor finds out.
+type diagnosis struct {
+	Version     string         `json:"version"`
+	OS          string         `json:"os"`
+	Arch        string         `json:"arch"`
+	CPU         string         `json:"cpu"`
+	Cores       int            `json:"cores"`
+	Tier        string         `json:"tier"`
+	Detected    string         `json:"detected_tier"`
+	MemoryBytes uint64         `json:"memory_bytes"`
+	FreeBytes   uint64         `json:"free_bytes"`
+	Home        string         `json:"home"`
+	HomeState   string         `json:"home_state"`
+	ConfigFile  string         `json:"config_file,omitempty"`
+	Stores      []storeFinding `json:"stores"`
+	Port        string         `json:"port"`
+	Problems    []string       `json:"problems"`
+	Next        string         `json:"next"`
+}
+
+// A storeFinding says what lies in a folder of models.
+type storeFinding struct {
+	Kind   string `json:"kind"`
+	Folder string `json:"folder"`
+	Found  bool   `json:"found"`
+	Models int    `json:"models"`
+}
+
+// newDoctor tells what this build and this machine can do.
+func newDoctor(env *Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Tell what this build and this machine can do", Args: exactArgs(),
+		RunE: func(*cobra.Command, []string) error {
+			d := diagnose(env)
+			if asJSON {
+				return printJSON(env, d)
+			}
+			return d.print(env)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func diagnose(env *Env) *diagnosis {
+	d := &diagnosis{
+		Version: Version, OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(), Cores: runtime.NumCPU(),
+		Tier: kernel.Tier(), Detected: kernel.DetectedTier(), Home: env.home(), Problems: []string{},
+	}
+	if m, err := mem.VirtualMemory(); err == nil {
+		d.MemoryBytes, d.FreeBytes = m.Total, m.Available
+	} else {
+		d.problem("the free memory cannot be read: %v; give --max-memory", err)
+	}
+	d.lookAtHome()
+	d.lookAtStores(env)
+	d.lookAtPort()
+	if d.Tier != d.Detected {
+		d.problem("SAMPO_CPU masks the tier %s", d.Detected)
+	}
+	if d.Tier == "generic" {
+		d.problem("there are no fast kernels for this CPU: models run, slowly")
+	}
+	return d
+}
+
+func (d *diagnosis) problem(format string, args ...any) {
+	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
+}
+
+// cpuName returns the name that the processor gives itself.
+func cpuName() string {
+	if info, err := cpu.Info(); err == nil && len(info) > 0 && info[0].ModelName != "" {
+		return info[0].ModelName
+	}
+	return "unknown"
+}
+
+func (d *diagnosis) lookAtHome() {
+	info, err := os.Stat(d.Home)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.HomeState = "not there yet; it is made when needed"
+	case err != nil:
+		d.HomeState = "unreadable"
+		d.problem("%s: %v", d.Home, err)
+	case !info.IsDir():
+		d.HomeState = "not a folder"
+		d.problem("%s is not a folder", d.Home)
+	default:
+		d.HomeState = "ok"
+	}
+	if path := filepath.Join(d.Home, "config.yaml"); fileExists(path) {
+		d.ConfigFile = path
+	}
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (d *diagnosis) lookAtStores(env *Env) {
+	r := env.registry()
+	count := map[string]int{}
+	total := 0
+	for _, m := range r.List() {
+		count[m.Store]++
+		total++
+	}
+	for _, s := range r.Stores() {
+		d.Stores = append(d.Stores, storeFinding{s.Kind, s.Folder, fileExists(s.Folder), count[s.Kind]})
+	}
+	d.Next = "sampo run sampo/mini-chat"
+	if total > 1 {
+		d.Next = "sampo list"
+	}
+}
+
+// lookAtPort finds out whether serve could listen.
+func (d *diagnosis) lookAtPort() {
+	address := net.JoinHostPort(defaultHost, fmt.Sprint(defaultPort))
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		d.Port = address + " is in use"
+		d.problem("%s is in use: another sampo may be running; --port chooses another one", address)
+		return
+	}
+	_ = l.Close()
+	d.Port = address + " is free"
+}
+
+func (d *diagnosis) print(env *Env) error {
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "sampo\t%s, %s/%s\n", d.Version, d.OS, d.Arch)
+	fmt.Fprintf(w, "processor\t%s, %d cores\n", d.CPU, d.Cores)
+	fmt.Fprintf(w, "tier\tcpu-%s\n", d.Tier)
+	fmt.Fprintf(w, "memory\t%s, %s free\n", formatBytes(int64(d.MemoryBytes)), formatBytes(int64(d.FreeBytes)))
+	fmt.Fprintf(w, "home\t%s (%s)\n", d.Home, d.HomeState)
+	fmt.Fprintf(w, "configuration\t%s\n", orDash(d.ConfigFile))
+	for _, s := range d.Stores {
+		state := "not there"
+		if s.Found {
+			state = fmt.Sprintf("%d models", s.Models)
+		}
+		fmt.Fprintf(w, "store\t%s: %s (%s)\n", s.Kind, s.Folder, state)
+	}
+	fmt.Fprintf(w, "port\t%s\n", d.Port)
+	for _, p := range d.Problems {
+		fmt.Fprintf(w, "note\t%s\n", p)
+	}
+	fmt.Fprintf(w, "next\t%s\n", d.Next)
+	return w.Flush()
+}

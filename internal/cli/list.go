@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sampo-ai/sampo/internal/registry"
+)
+
+// A listedModel is a model in the output of list --json.
+type listedModel struct {
+	Name         string `json:"name"`
+	Store        string `json:"store"`
+	Quantization string `json:"quantization,omitempty"`
+	Bytes        int64  `json:"bytes"`
+	Path         string `json:"path,omitempty"`
+	Modified     string `json:"modified,omitempty"`
+}
+
+// newList lists the models of this machine.
+func newList(env *Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List the models on this machine", Args: exactArgs(),
+		Long: "List the models on this machine: the built-in one, and those found where other programs keep them\n" +
+			"(Hugging Face, LM Studio, Ollama). They are used where they lie. sampo doctor shows the folders.",
+		RunE: func(*cobra.Command, []string) error {
+			models := env.registry().List()
+			if asJSON {
+				return printJSON(env, listed(models))
+			}
+			w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "NAME\tSIZE\tTYPE\tSTORE")
+			for _, m := range models {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, formatBytes(m.Bytes), orDash(m.Quantization), m.Store)
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func listed(models []registry.Model) []listedModel {
+	out := make([]listedModel, 0, len(models))
+	for _, m := range models {
+		l := listedModel{Name: m.Name, Store: m.Store, Quantization: m.Quantization, Bytes: m.Bytes, Path: m.Path}
+		if !m.Modified.IsZero() {
+			l.Modified = m.Modified.UTC().Format("2006-01-02T15:04:05Z")
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

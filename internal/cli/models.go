@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sampo-ai/sampo/assets"
+	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/local"
+	"github.com/sampo-ai/sampo/internal/registry"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
+
+// registry returns the models of this machine.
+func (e *Env) registry() *registry.Registry {
+	return registry.New(registry.Config{
+		Locations: registry.Locate(e.HomeDir, e.home(), e.Getenv),
+		Embedded:  map[string][]byte{assets.MiniChatName: assets.MiniChat()},
+	})
+}
+
+// modelFlags are the flags of every command that runs a model.
+type modelFlags struct {
+	threads       int
+	maxMemory     byteSize
+	context       int
+	maxNumSeqs    int
+	kvCacheDtype  string
+	noPrefixCache bool
+	modelID       string
+	chatTemplate  string
+	defaults      string
+}
+
+func (f *modelFlags) register(flags *pflag.FlagSet) {
+	flags.IntVar(&f.threads, "threads", 0, "workers of the computation (default: one for each core)")
+	flags.Var(&f.maxMemory, "max-memory", "most memory for keys and values, such as 4GiB (default: 40 % of the free memory)")
+	flags.IntVar(&f.context, "context", 0, "most tokens of prompt plus output (default: what the model was trained for, if it fits)")
+	flags.IntVar(&f.maxNumSeqs, "max-num-seqs", 0, "sequences that run at once (default 64)")
+	flags.StringVar(&f.kvCacheDtype, "kv-cache-dtype", "auto", "numbers in the cache: auto or f16, which are the same")
+	flags.BoolVar(&f.noPrefixCache, "no-prefix-cache", false, "compute every prompt from its first token")
+	flags.StringVar(&f.modelID, "model-id", "", "name of the model towards clients (alias --served-model-name)")
+	flags.StringVar(&f.chatTemplate, "chat-template", "", "file with a chat template to use in place of the model's own")
+	flags.StringVar(&f.defaults, "generation-config", "auto", "sampling where a request says nothing: auto, as the model's makers recommend, or neutral")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "served-model-name" {
+			name = "model-id"
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
+// check refuses values that no model could take.
+func (f *modelFlags) check() error {
+	switch {
+	case f.threads < 0:
+		return usagef("--threads: got %d, want at least 1", f.threads)
+	case f.context < 0:
+		return usagef("--context: got %d, want at least 1", f.context)
+	case f.maxNumSeqs < 0:
+		return usagef("--max-num-seqs: got %d, want at least 1", f.maxNumSeqs)
+	case f.kvCacheDtype != "auto" && f.kvCacheDtype != "f16":
+		return usagef("--kv-cache-dtype: %q is not supported by this build; it has f16", f.kvCacheDtype)
+	case f.defaults != "auto" && f.defaults != "neutral":
+		return usagef("--generation-config: got %q, want auto or neutral", f.defaults)
+	}
+	return nil
+}
+
+// bundleOptions reads what the flags say of files.
+func (f *modelFlags) bundleOptions() (bundle.Options, error) {
+	source, err := readTemplate(f.chatTemplate)
+	return bundle.Options{Name: f.modelID, ChatTemplate: source}, err
+}
+
+// readTemplate reads the template that --chat-template names. There are no built-in ones yet, so a bare name is an
+// error unless a file has it.
+func readTemplate(name string) (string, error) {
+	if name != "" && !fileExists(name) && !strings.ContainsAny(name, `/\`) && !strings.HasSuffix(name, ".jinja") {
+		return "", usagef("--chat-template: there is no file and no built-in template %q", name)
+	}
+	return readTemplateFile(name)
+}
+
+// readTemplateFile reads a template; without a name it is "".
+func readTemplateFile(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", usagef("chat template: %v", err)
+	}
+	if len(text) == 0 {
+		return "", usagef("chat template: %s is empty", path)
+	}
+	return string(text), nil
+}
+
+// open opens a model and starts its engine.
+func (f *modelFlags) open(env *Env, name string, pool *tensor.Pool, log *slog.Logger) (*local.Model, registry.Model, error) {
+	opt, err := f.bundleOptions()
+	if err != nil {
+		return nil, registry.Model{}, err
+	}
+	found, err := env.find(name)
+	if err != nil {
+		return nil, found, err
+	}
+	b, err := found.Open(opt)
+	if err != nil {
+		return nil, found, err
+	}
+	m, err := local.Open(b, pool, local.Options{
+		CacheBytes: int64(f.maxMemory), Context: f.context, MaxRunning: f.maxNumSeqs, NoPrefixCache: f.noPrefixCache,
+		NeutralDefaults: f.defaults == "neutral", Now: env.Now, Log: log,
+	})
+	return m, found, err
+}
+
+// find finds a model on this machine, for the only backend that this build has.
+func (e *Env) find(name string) (registry.Model, error) {
+	m, err := e.registry().Resolve(name)
+	if err == nil && m.Backend != "" && m.Backend != "cpu" {
+		err = usagef("%s: backend %q is not part of this build; it has @cpu", name, m.Backend)
+	}
+	return m, err
+}
+
+// tighten makes a key file readable by its owner only, and reports whether others could read it.
+func tighten(path string) (loose bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	if info.Mode().Perm()&0o077 == 0 || !posixModes {
+		return false, nil
+	}
+	return true, os.Chmod(path, fs.FileMode(0o600))
+}
+
+// ensureDir makes a folder that only its owner may enter.
+func ensureDir(path string) error {
+	if err := os.MkdirAll(filepath.Clean(path), 0o700); err != nil {
+		return fmt.Errorf("cli: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sampo-ai/sampo/internal/answer"
+	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/local"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
+
+// runFlags are the flags of run beside those of the model.
+type runFlags struct {
+	model       modelFlags
+	system      string
+	maxTokens   int
+	temperature float64
+	topP        float64
+	topK        int
+	seed        int64
+	stop        []string
+	raw         bool
+	think       bool
+	noThink     bool
+	verbose     bool
+	changed     func(name string) bool
+}
+
+// newRun gives one answer, or chats in the terminal.
+func newRun(env *Env) *cobra.Command {
+	f := &runFlags{}
+	cmd := &cobra.Command{
+		Use: "run MODEL [PROMPT]", Short: "Answer a prompt, or chat in the terminal",
+		Long: "Answer one prompt and exit; the prompt is the argument, or standard input, or both. Without a prompt and on a\n" +
+			"terminal, chat. A base model, which has no chat template, continues the prompt as text.",
+		Example: "  sampo run sampo/mini-chat \"What is the capital of Finland?\"\n" +
+			"  cat notes.txt | sampo run owner/name \"Summarise this\"\n  sampo run sampo/mini-chat",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("run: MODEL is missing; try 'sampo run sampo/mini-chat'")
+			}
+			f.changed = cmd.Flags().Changed
+			return f.run(env, args[0], strings.Join(args[1:], " "))
+		},
+	}
+	flags := cmd.Flags()
+	f.model.register(flags)
+	flags.StringVar(&f.system, "system", "", "system message")
+	flags.IntVar(&f.maxTokens, "max-tokens", 0, "most tokens of an answer (default: the rest of the context)")
+	flags.Float64Var(&f.temperature, "temperature", 0, "randomness; 0 always takes the likeliest token (default: the model's own, else 1)")
+	flags.Float64Var(&f.topP, "top-p", 1, "sample from the likeliest tokens that make up this share")
+	flags.IntVar(&f.topK, "top-k", 0, "sample from so many of the likeliest tokens; 0 is off")
+	flags.Int64Var(&f.seed, "seed", 0, "equal seeds give equal answers (default: a fresh one)")
+	flags.StringArrayVar(&f.stop, "stop", nil, "text that ends an answer; may be repeated")
+	flags.BoolVar(&f.raw, "raw", false, "continue the prompt as text, without the chat template")
+	flags.BoolVar(&f.think, "think", false, "let a reasoning model think first")
+	flags.BoolVar(&f.noThink, "no-think", false, "let a reasoning model answer at once")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print counts and speeds after each answer")
+	return cmd
+}
+
+func (f *runFlags) run(env *Env, name, prompt string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if !env.Terminal || prompt != "" {
+		piped, err := pipedInput(env)
+		if err != nil {
+			return err
+		}
+		prompt = joinPrompt(prompt, piped)
+		if prompt == "" {
+			return usagef("run: there is no prompt: give one as an argument or on standard input")
+		}
+	}
+	pool := tensor.NewPool(f.model.threads)
+	defer pool.Close()
+	m, _, err := f.model.open(env, name, pool, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	talk := &talk{env: env, model: m, flags: f}
+	if prompt != "" {
+		err = talk.once(prompt)
+	} else {
+		err = talk.chat()
+	}
+	return errors.Join(err, m.Close())
+}
+
+func (f *runFlags) check() error {
+	switch {
+	case f.think && f.noThink:
+		return usagef("run: --think and --no-think: give one of them")
+	case f.changed("max-tokens") && f.maxTokens < 1:
+		return usagef("--max-tokens: got %d, want at least 1", f.maxTokens)
+	case f.temperature < 0:
+		return usagef("--temperature: got %v, want at least 0", f.temperature)
+	case f.topP <= 0 || f.topP > 1:
+		return usagef("--top-p: got %v, want above 0 and at most 1", f.topP)
+	}
+	return f.model.check()
+}
+
+// pipedInput reads standard input if it is not a terminal.
+func pipedInput(env *Env) (string, error) {
+	if env.Terminal {
+		return "", nil
+	}
+	if file, ok := env.Stdin.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return "", nil
+		}
+	}
+	input, err := readInput(env.Stdin)
+	return strings.TrimRight(string(input), "\n"), err
+}
+
+// joinPrompt puts an instruction before what was piped in.
+func joinPrompt(instruction, piped string) string {
+	if instruction == "" || piped == "" {
+		return instruction + piped
+	}
+	return instruction + "\n\n" + piped
+}
+
+// params returns what the flags say of generation.
+func (f *runFlags) params() chat.Params {
+	p := chat.Params{Stop: f.stop}
+	if f.changed("max-tokens") {
+		p.MaxTokens = &f.maxTokens
+	}
+	if f.changed("temperature") {
+		p.Temperature = &f.temperature
+	}
+	if f.changed("top-p") {
+		p.TopP = &f.topP
+	}
+	if f.changed("top-k") {
+		p.TopK = &f.topK
+	}
+	if f.changed("seed") {
+		p.Seed = &f.seed
+	}
+	return p
+}
+
+// A talk is a conversation with a model on the terminal.
+type talk struct {
+	env      *Env
+	model    *local.Model
+	flags    *runFlags
+	messages []chat.Message
+}
+
+// once answers one prompt.
+func (t *talk) once(prompt string) error {
+	ctx, stop := t.interruptible()
+	defer stop()
+	text, err := t.ask(ctx, prompt)
+	if err != nil {
+		return err
+	}
+	if !strings.HasSuffix(text, "\n") {
+		fmt.Fprintln(t.env.Stdout)
+	}
+	return nil
+}
+
+// interruptible returns a context that the next signal cancels.
+func (t *talk) interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-t.env.Signals:
+			cancel()
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		close(done)
+		cancel()
+	}
+}
+
+// ask sends the prompt, prints the answer as it comes and returns it. The turn is remembered.
+func (t *talk) ask(ctx context.Context, prompt string) (string, error) {
+	stream, err := t.start(ctx, prompt)
+	if err != nil {
+		return "", err
+	}
+	defer stream.Close()
+	w := &answerWriter{out: t.env.Stdout, fancy: t.env.Terminal}
+	var last chat.Delta
+	for {
+		d, err := stream.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			w.end()
+			return w.text.String(), err
+		}
+		w.write(d)
+		last = d
+	}
+	w.end()
+	t.messages = append(t.messages, userMessage(prompt), chat.Message{Role: "assistant", Content: []chat.Part{{Text: w.text.String()}}})
+	if t.flags.verbose {
+		printTimings(t.env, last)
+	}
+	return w.text.String(), nil
+}
+
+func (t *talk) start(ctx context.Context, prompt string) (*answer.Stream, error) {
+	if t.flags.raw || !t.model.Chats() {
+		return t.model.Complete(ctx, chat.Completion{Prompts: []chat.Prompt{{Text: prompt}}, Params: t.flags.params()})
+	}
+	r := chat.Request{Params: t.flags.params()}
+	r.AddGenerationPrompt = true
+	if t.flags.think || t.flags.noThink {
+		r.Thinking = &t.flags.think
+	}
+	if t.flags.system != "" {
+		r.Messages = append(r.Messages, chat.Message{Role: "system", Content: []chat.Part{{Text: t.flags.system}}})
+	}
+	r.Messages = append(append(r.Messages, t.messages...), userMessage(prompt))
+	return t.model.Chat(ctx, r)
+}
+
+func userMessage(text string) chat.Message {
+	return chat.Message{Role: "user", Content: []chat.Part{{Text: text}}}
+}
+
+// printTimings tells counts and speeds of an answer.
+func printTimings(env *Env, d chat.Delta) {
+	prefill, decode := d.Timings.Prefill.Seconds(), d.Timings.Decode.Seconds()
+	rate := func(n int, seconds float64) float64 {
+		if seconds <= 0 {
+			return 0
+		}
+		return float64(n) / seconds
+	}
+	fmt.Fprintf(env.Stderr, "\nprompt %d tokens (%d cached), %.0f tok/s; output %d tokens, %.0f tok/s\n",
+		d.Usage.PromptTokens, d.Usage.CachedTokens, rate(d.Timings.PrefillTokens, prefill), d.Usage.OutputTokens, rate(d.Timings.DecodeTokens, decode))
+}

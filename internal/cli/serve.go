@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sampo-ai/sampo/assets"
+	"github.com/sampo-ai/sampo/internal/local"
+	"github.com/sampo-ai/sampo/internal/registry"
+	"github.com/sampo-ai/sampo/internal/server"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
+
+const (
+	defaultHost = "127.0.0.1"
+	defaultPort = 7267
+	// drainTime is how long running requests may go on after the first interrupt.
+	drainTime = 30 * time.Second
+)
+
+// serveFlags are the flags of serve beside those of the model.
+type serveFlags struct {
+	model        modelFlags
+	host         string
+	port         int
+	public       bool
+	apiKeyFile   string
+	noAuth       bool
+	config       string
+	reasoning    string
+	toolCalls    string
+	origins      []string
+	hosts        []string
+	maxBody      byteSize
+	earlyHeaders bool
+	logLevel     string
+}
+
+// newServe serves models over HTTP.
+func newServe(env *Env) *cobra.Command {
+	f := &serveFlags{}
+	cmd := &cobra.Command{
+		Use: "serve [MODEL ...]", Short: "Serve models over HTTP",
+		Long: "Serve models through the APIs that clients already speak. Without a model, those in the configuration are\n" +
+			"served, else the built-in sampo/mini-chat. Every flag is also an environment variable SAMPO_* and a key of the\n" +
+			"configuration file.",
+		Example: "  sampo serve\n  sampo serve ./model.gguf --port 8000\n  sampo serve owner/name:Q4_K_M --public",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			models, err := applySettings(env, cmd, f.config)
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				models = args
+			}
+			if len(models) == 0 {
+				models = []string{assets.MiniChatName}
+			}
+			return f.serve(env, models)
+		},
+	}
+	flags := cmd.Flags()
+	f.model.register(flags)
+	flags.StringVar(&f.host, "host", defaultHost, "address to listen on")
+	flags.IntVar(&f.port, "port", defaultPort, "port to listen on; 0 takes a free one")
+	flags.BoolVar(&f.public, "public", false, "listen on every address, with an API key that is made if there is none")
+	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "file with the API key that clients must send, one on each line")
+	flags.BoolVar(&f.noAuth, "no-auth", false, "let anybody who can reach the address use it")
+	flags.StringVar(&f.config, "config", "", "configuration file (default: config.yaml in the home)")
+	flags.StringVar(&f.reasoning, "reasoning-parser", "auto", "how reasoning is found in answers: auto")
+	flags.StringVar(&f.toolCalls, "tool-call-parser", "auto", "how tool calls are found in answers: auto")
+	flags.StringSliceVar(&f.origins, "allowed-origins", nil, "origins of web pages that may call the server")
+	flags.StringSliceVar(&f.hosts, "allowed-hosts", nil, "further host names by which clients may call a server on this machine")
+	flags.Var(&f.maxBody, "max-body", "largest request body (default 64MiB)")
+	flags.BoolVar(&f.earlyHeaders, "early-headers", false, "send the headers of a stream before its first token")
+	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	return cmd
+}
+
+func (f *serveFlags) check(models []string) error {
+	switch {
+	case f.port < 0 || f.port > 65535:
+		return usagef("--port: got %d, want 0 to 65535", f.port)
+	case f.reasoning != "auto":
+		return usagef("--reasoning-parser: %q is not part of this build; it has auto", f.reasoning)
+	case f.toolCalls != "auto":
+		return usagef("--tool-call-parser: %q is not part of this build; it has auto", f.toolCalls)
+	case f.model.modelID != "" && len(models) > 1:
+		return usagef("--model-id names one model, and %d are given", len(models))
+	case f.public && f.noAuth:
+		return usagef("--public demands a key, and --no-auth none: give one of them")
+	}
+	return f.model.check()
+}
+
+// serve opens the models and answers requests until a signal comes.
+func (f *serveFlags) serve(env *Env, names []string) error {
+	if err := f.check(names); err != nil {
+		return err
+	}
+	log, err := newLog(env, f.logLevel)
+	if err != nil {
+		return err
+	}
+	access, err := f.access(env)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(access.host, strconv.Itoa(f.port)))
+	if err != nil {
+		return fmt.Errorf("serve: %w; --port chooses another port, 0 a free one", err)
+	}
+	pool := tensor.NewPool(f.model.threads)
+	defer pool.Close()
+	models, offers, err := f.openAll(env, names, pool, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	address := baseURL(access.host, listener.Addr())
+	s := server.New(server.Config{
+		Models: offers, Version: Version, Revision: revision(), Address: address, Keys: access.keys,
+		Loopback: access.loopback, Hosts: f.hosts, Origins: f.origins, MaxBody: int64(f.maxBody),
+		EarlyHeaders: f.earlyHeaders, Log: log,
+	})
+	printBanner(env, address, access, models)
+	err = runServer(env, s, listener)
+	for _, m := range models {
+		err = errors.Join(err, m.Close())
+	}
+	return err
+}
+
+// newLog returns the log on standard error.
+func newLog(env *Env, name string) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(name)); err != nil {
+		return nil, usagef("--log-level: got %q, want debug, info, warn or error", name)
+	}
+	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: level})), nil
+}
+
+// openAll opens the models one after the other; if one fails, all are closed.
+func (f *serveFlags) openAll(env *Env, names []string, pool *tensor.Pool, log *slog.Logger) (models []*local.Model, offers []server.Model, err error) {
+	seen := map[string]bool{}
+	for _, name := range names {
+		m, found, err := f.model.open(env, name, pool, log)
+		if err == nil && seen[m.Name] {
+			err = errors.Join(usagef("serve: two models are named %q; --model-id renames a single one", m.Name), m.Close())
+		}
+		if err != nil {
+			for _, open := range models {
+				err = errors.Join(err, open.Close())
+			}
+			return nil, nil, err
+		}
+		seen[m.Name] = true
+		models = append(models, m)
+		offers = append(offers, server.Model{Model: m.Model, Owner: owner(found)})
+	}
+	return models, offers, nil
+}
+
+// owner says whose a model is: that of the hub, or "" for any other.
+func owner(m registry.Model) string {
+	if m.Store == registry.HuggingFace {
+		return "huggingface"
+	}
+	return ""
+}
+
+// baseURL is the address to tell people: a server that listens everywhere is reached on this machine by its loopback.
+func baseURL(host string, addr net.Addr) string {
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return "http://" + addr.String()
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = defaultHost
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// printBanner tells where the server is, what it serves, and a line to try.
+func printBanner(env *Env, address string, access *access, models []*local.Model) {
+	fmt.Fprintf(env.Stdout, "Sampo %s listens on %s\n\n", Version, address)
+	for _, m := range models {
+		kind := "chat and completions"
+		if !m.Chats() {
+			kind = "completions (no chat template)"
+		}
+		fmt.Fprintf(env.Stdout, "  model    %s: %s, %d tokens of context, up to %s for the cache\n", m.Name, kind, m.MaxContext(), formatBytes(m.CacheBytes))
+	}
+	access.print(env)
+	fmt.Fprintf(env.Stdout, "\nTry it:\n\n  %s\n\n", tryLine(address, access, models[0]))
+}
+
+// tryLine is a command that asks the first model something.
+func tryLine(address string, access *access, m *local.Model) string {
+	key := ""
+	if len(access.keys) > 0 {
+		key = ` -H "Authorization: Bearer $SAMPO_API_KEY"`
+	}
+	if !m.Chats() {
+		return fmt.Sprintf(`curl %s/v1/completions%s -H 'Content-Type: application/json' -d '{"prompt": "The sea is"}'`, address, key)
+	}
+	return fmt.Sprintf(`curl %s/v1/chat/completions%s -H 'Content-Type: application/json' -d '{"messages": [{"role": "user", "content": "Hello"}]}'`, address, key)
+}
+
+// runServer answers requests until the server fails or a signal comes; then it lets running requests finish for a while.
+// A second signal ends them at once.
+func runServer(env *Env, s *server.Server, l net.Listener) error {
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	select {
+	case err := <-served:
+		return err
+	case <-env.Signals:
+	}
+	fmt.Fprintln(env.Stderr, "sampo: finishing running requests; interrupt again to end at once")
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	drained := make(chan error, 1)
+	go func() { drained <- s.Shutdown(ctx) }()
+	select {
+	case err := <-drained:
+		return errors.Join(err, <-served)
+	case <-env.Signals:
+		return errors.Join(s.Close(), <-served)
+	}
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sampo-ai/sampo/internal/chat"
+)
+
+// Escape sequences of terminals.
+const (
+	dim   = "\x1b[2m"
+	plain = "\x1b[0m"
+)
+
+// An answerWriter prints an answer as it comes: reasoning dimmed on a terminal and left out elsewhere.
+type answerWriter struct {
+	out      io.Writer
+	fancy    bool
+	thinking bool
+	text     strings.Builder // the answer without its reasoning
+}
+
+func (w *answerWriter) write(d chat.Delta) {
+	for _, e := range d.Events {
+		switch e.Kind {
+		case chat.Reasoning:
+			w.reason(e.Text)
+		case chat.Text:
+			w.end()
+			w.text.WriteString(e.Text)
+			fmt.Fprint(w.out, e.Text)
+		default: // a chat in the terminal offers no tools
+		}
+	}
+}
+
+func (w *answerWriter) reason(text string) {
+	if !w.fancy {
+		return
+	}
+	if !w.thinking {
+		w.thinking = true
+		fmt.Fprint(w.out, dim)
+	}
+	fmt.Fprint(w.out, text)
+}
+
+// end closes reasoning that is still open.
+func (w *answerWriter) end() {
+	if w.thinking {
+		w.thinking = false
+		fmt.Fprint(w.out, plain, "\n\n")
+	}
+}
+
+// chat reads prompts from the terminal and answers them until the input ends or the user leaves.
+func (t *talk) chat() error {
+	fmt.Fprintf(t.env.Stdout, "Chat with %s. /help lists commands, /bye or Ctrl-D leaves.\n\n", t.model.Name)
+	lines := readLines(t.env.Stdin)
+	for {
+		fmt.Fprint(t.env.Stdout, "> ")
+		var line string
+		select {
+		case <-t.env.Signals:
+			fmt.Fprintln(t.env.Stdout)
+			return nil
+		case got, ok := <-lines:
+			if !ok {
+				fmt.Fprintln(t.env.Stdout)
+				return nil
+			}
+			line = strings.TrimSpace(got)
+		}
+		if line == "" {
+			continue
+		}
+		if strings.HasPrefix(line, "/") {
+			if t.command(line) {
+				return nil
+			}
+			continue
+		}
+		if err := t.turn(line); err != nil {
+			return err
+		}
+	}
+}
+
+// readLines reads lines until the end of the input.
+func readLines(r io.Reader) <-chan string {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		scanner := bufio.NewScanner(r)
+		scanner.Buffer(nil, 1<<20) // pasted text may be long
+		for scanner.Scan() {
+			lines <- scanner.Text()
+		}
+	}()
+	return lines
+}
+
+// command does what a line that begins with a slash says, and reports whether to leave.
+func (t *talk) command(line string) (leave bool) {
+	switch name, rest, _ := strings.Cut(line, " "); name {
+	case "/bye", "/exit", "/quit":
+		return true
+	case "/clear":
+		t.messages = nil
+		fmt.Fprintln(t.env.Stdout, "The conversation starts anew.")
+	case "/system":
+		t.flags.system = strings.TrimSpace(rest)
+		fmt.Fprintln(t.env.Stdout, "The system message is set.")
+	case "/think":
+		t.flags.think, t.flags.noThink = true, false
+	case "/nothink":
+		t.flags.think, t.flags.noThink = false, true
+	case "/help":
+		fmt.Fprintln(t.env.Stdout, "/clear forgets the conversation\n/system TEXT sets the system message\n"+
+			"/think and /nothink switch reasoning\n/bye leaves\nCtrl-C stops an answer")
+	default:
+		fmt.Fprintf(t.env.Stdout, "There is no command %s; /help lists them.\n", name)
+	}
+	return false
+}
+
+// turn answers one line. An interrupt stops the answer, not the conversation.
+func (t *talk) turn(line string) error {
+	ctx, stop := t.interruptible()
+	defer stop()
+	_, err := t.ask(ctx, line)
+	switch {
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(t.env.Stdout, " (stopped)")
+	case err != nil && len(t.messages) > 0:
+		// An answer that does not fit any more should not end the program.
+		fmt.Fprintf(t.env.Stderr, "sampo: %s; /clear starts anew\n", oneLine(err.Error()))
+	case err != nil:
+		return err
+	}
+	fmt.Fprint(t.env.Stdout, "\n\n")
+	return nil
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/token"
+	"github.com/sampo-ai/sampo/internal/tokenizer"
+)
+
+// maxInputBytes caps what tokenize and render read from standard input.
+const maxInputBytes = 1 << 30
+
+// newTokenize turns standard input into token IDs, or back.
+func newTokenize(env *Env) *cobra.Command {
+	var decode, parseSpecial, noBOS bool
+	cmd := &cobra.Command{
+		Use: "tokenize MODEL_OR_PATH", Short: "Print the token IDs of standard input", Args: exactArgs("MODEL_OR_PATH"),
+		Long: "Read standard input byte for byte and print its token IDs as one JSON array. With --decode, read such an\n" +
+			"array and print its text, special tokens included; broken UTF-8 becomes U+FFFD.",
+		Example: "  printf 'Hello' | sampo tokenize sampo/mini-chat",
+		RunE: func(_ *cobra.Command, args []string) error {
+			t, err := openTokenizer(env, args[0])
+			if err != nil {
+				return err
+			}
+			input, err := readInput(env.Stdin)
+			if err != nil {
+				return err
+			}
+			if decode {
+				return printText(env, t, input)
+			}
+			ids := t.Encode(string(input), tokenizer.Options{ParseSpecial: parseSpecial, AddSpecial: !noBOS})
+			if ids == nil {
+				ids = []token.ID{}
+			}
+			text, err := json.Marshal(ids)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(env.Stdout, "%s\n", text)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&decode, "decode", false, "read a JSON array of token IDs and print their text")
+	cmd.Flags().BoolVar(&parseSpecial, "parse-special", false, "let the text of control tokens become control tokens")
+	cmd.Flags().BoolVar(&noBOS, "no-bos", false, "add no special tokens at all")
+	return cmd
+}
+
+// openTokenizer opens the tokenizer of a model, or a tokenizer.json.
+func openTokenizer(env *Env, name string) (*tokenizer.Tokenizer, error) {
+	if info, err := os.Stat(name); err == nil && !info.IsDir() && strings.HasSuffix(name, ".json") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		return tokenizer.FromJSON(text, nil)
+	}
+	b, err := openText(env, name)
+	if err != nil {
+		return nil, err
+	}
+	if b.Tokenizer == nil {
+		return nil, fmt.Errorf("tokenize: %s has no tokenizer", name)
+	}
+	return b.Tokenizer, nil
+}
+
+// openText opens what a model knows of text. Its weights stay closed.
+func openText(env *Env, name string) (*bundle.Bundle, error) {
+	found, err := env.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return found.Open(bundle.Options{TextOnly: true})
+}
+
+// readInput reads standard input up to the cap.
+func readInput(r io.Reader) ([]byte, error) {
+	input, err := io.ReadAll(io.LimitReader(r, maxInputBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	if len(input) > maxInputBytes {
+		return nil, usagef("standard input is over %s", formatBytes(maxInputBytes))
+	}
+	return input, nil
+}
+
+// printText prints the text of a JSON array of token IDs.
+func printText(env *Env, t *tokenizer.Tokenizer, input []byte) error {
+	var ids []token.ID
+	if err := json.Unmarshal(input, &ids); err != nil {
+		return usagef("tokenize: standard input is not a JSON array of token IDs: %v", err)
+	}
+	for i, id := range ids {
+		if id < 0 || int(id) >= t.VocabSize() {
+			return usagef("tokenize: [%d]: token %d is outside the vocabulary of %d", i, id, t.VocabSize())
+		}
+	}
+	_, err := io.WriteString(env.Stdout, t.Decode(ids, false))
+	return err
+}

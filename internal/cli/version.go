@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// Version is the release that this source tree is.
+const Version = "0.1.0"
+
+// newVersion prints what this build is.
+func newVersion(env *Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "version", Short: "Print the version of this build", Args: exactArgs(),
+		RunE: func(*cobra.Command, []string) error {
+			commit := revision()
+			if asJSON {
+				return printJSON(env, map[string]string{
+					"version": Version, "commit": commit, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+				})
+			}
+			fmt.Fprintf(env.Stdout, "sampo %s", Version)
+			if commit != "" {
+				fmt.Fprintf(env.Stdout, " (%s)", commit)
+			}
+			fmt.Fprintf(env.Stdout, " %s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// revision returns the commit that the build was made from, if the toolchain recorded it.
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return ""
+}
+
+// printJSON writes v to standard output, indented, with a newline.
+func printJSON(env *Env, v any) error {
+	enc := json.NewEncoder(env.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package local opens a model on this machine: the files of its bundle, a native engine with a cache that fits the
+// memory, and the line from chat requests to answers over both.
+//
+// The command line and the Go library open models through it, so that both behave the same.
+//
+// Always true: a model that is open has a cache that holds one sequence of its MaxContext; what does not fit is refused
+// with the numbers before anything large is allocated.
+package local
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/answer"
+	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/engine"
+	"github.com/sampo-ai/sampo/internal/kernel"
+	"github.com/sampo-ai/sampo/internal/parser"
+	"github.com/sampo-ai/sampo/internal/prompt"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
+
+// cacheShare is the part of the memory left that a cache may take when nothing else was asked for.
+const cacheShare = 0.4
+
+// Options say how a model is run. The zero value suits a machine that does little else.
+type Options struct {
+	CacheBytes      int64 // memory for the cache; 0: 40 % of the memory left
+	Context         int   // longest prompt plus output; 0: what the model was trained for, if its cache fits
+	MaxRunning      int   // sequences that run at once; 0: the engine's default
+	NoPrefixCache   bool
+	NeutralDefaults bool // ignore the sampling parameters that the model's makers recommend
+	Now             func() time.Time
+	Log             *slog.Logger
+}
+
+// A Model is an open model.
+type Model struct {
+	*answer.Model
+	Facts      bundle.Facts
+	CacheBytes int64 // memory that the cache may come to take
+
+	bundle *bundle.Bundle
+	engine *engine.Engine
+}
+
+// Open runs the model of b on pool. The Model owns b from then on, and closes it also if Open fails.
+func Open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
+	m, err := open(b, pool, opt)
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return m, nil
+}
+
+func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
+	template, err := compile(b, opt)
+	if err != nil {
+		return nil, err
+	}
+	cfg, bytes, err := plan(b, opt)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := b.LoadModel(pool)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Threads, cfg.Tier, cfg.Logger = pool, "cpu-"+kernel.Tier(), opt.Log
+	e, err := engine.New(weights, cfg)
+	if err != nil {
+		return nil, errors.Join(err, weights.Close())
+	}
+	defaults := b.Defaults
+	if opt.NeutralDefaults {
+		defaults = bundle.GenerationDefaults{EOS: b.Defaults.EOS}
+	}
+	line := answer.Config{
+		Name: b.Name, Engine: e, Tokenizer: b.Tokenizer, Source: b.TemplateSource,
+		Format: parser.DetectFormat(b.TemplateSource), Defaults: defaults,
+	}
+	if template != nil {
+		line.Template = template
+	}
+	return &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, bundle: b, engine: e}, nil
+}
+
+// compile parses the chat template; nil if the model has none.
+func compile(b *bundle.Bundle, opt Options) (*prompt.Template, error) {
+	if b.TemplateSource == "" {
+		return nil, nil
+	}
+	clock := opt.Now
+	if clock == nil {
+		clock = time.Now
+	}
+	return prompt.New(b.TemplateSource, prompt.Options{Name: b.Name, Tokens: prompt.SpecialTokens(b.Special), Clock: clock})
+}
+
+// plan sizes the cache.
+func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
+	trained := b.Config.MaxContext
+	context := opt.Context
+	switch {
+	case context == 0:
+		context = trained
+	case context > trained:
+		return engine.Config{}, 0, fmt.Errorf("local: %s: a context of %d tokens was asked for, and the model was trained for %d", b.Name, context, trained)
+	}
+	budget := opt.CacheBytes
+	if budget == 0 {
+		left, err := availableBytes()
+		if err != nil {
+			return engine.Config{}, 0, err
+		}
+		if left <= b.FileBytes {
+			return engine.Config{}, 0, fmt.Errorf("local: %s: its weights take %d bytes, and %d bytes of memory are free", b.Name, b.FileBytes, left)
+		}
+		budget = int64(float64(left-b.FileBytes) * cacheShare)
+	}
+	cfg := engine.Config{MaxRunning: opt.MaxRunning, NoPrefixCache: opt.NoPrefixCache}
+	blocks, fits, err := engine.Plan(b.Config, context, engine.DefaultBatchTokens, budget)
+	if err != nil {
+		return cfg, 0, err
+	}
+	cfg.Blocks, cfg.MaxContext = blocks, fits
+	var total int64
+	for g, size := range b.Config.BlockBytes() {
+		total += size * int64(blocks[g])
+	}
+	return cfg, total, nil
+}
+
+// Close ends all requests and frees the memory.
+func (m *Model) Close() error {
+	return errors.Join(m.engine.Close(), m.bundle.Close())
+}
