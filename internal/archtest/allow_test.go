@@ -11,7 +11,8 @@ var (
 	manyParams   = map[string]string{}
 	deepFuncs    = map[string]string{}
 	widePackages = map[string]string{
-		"internal/chat": "the neutral form that every API maps to",
+		"internal/chat":   "the neutral form that every API maps to",
+		"internal/kernel": "one name for each kernel",
 	}
 )
 

@@ -17,20 +17,26 @@ type Cache struct {
 	blocks []int // blocks in each group
 }
 
-// newCache allocates blocks[g] blocks for each group g of the configuration.
-func newCache(c *Config, blocks []int) *Cache {
+// NewCache allocates blocks[g] blocks for each group g of the configuration.
+func NewCache(c *Config, blocks []int) *Cache {
 	kinds := c.CacheGroups()
 	if len(blocks) != len(kinds) {
 		panic(fmt.Sprintf("model: cache for %d groups, want %d", len(blocks), len(kinds)))
 	}
 	cache := &Cache{kinds: kinds, blocks: append([]int(nil), blocks...)}
 	for layer := range c.Layers {
-		g := c.group(layer)
+		g := c.Group(layer)
 		cache.groups = append(cache.groups, g)
 		cache.layers = append(cache.layers, tensor.NewKV(c.CacheType, blocks[g], c.KVHeads, c.HeadDim))
 	}
 	return cache
 }
+
+// Layer returns the keys and values of a layer.
+func (c *Cache) Layer(layer int) *tensor.KV { return c.layers[layer] }
+
+// Groups returns how many groups of layers there are.
+func (c *Cache) Groups() int { return len(c.blocks) }
 
 // CopyBlock copies what block src of a group holds to block dst: the first half of copy-on-write.
 func (c *Cache) CopyBlock(group int, dst, src kvcache.BlockID) {

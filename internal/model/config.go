@@ -114,62 +114,28 @@ func (c *Config) CacheGroups() []kvcache.Group {
 func (c *Config) BlockBytes() []int64 {
 	bytes := make([]int64, len(c.CacheGroups()))
 	for layer := range c.Layers {
-		bytes[c.group(layer)] += tensor.KVBlockBytes(c.CacheType, c.KVHeads, c.HeadDim)
+		bytes[c.Group(layer)] += c.CacheType.BlockBytes(c.KVHeads, c.HeadDim)
 	}
 	return bytes
 }
 
-// group returns the cache group of a layer.
-func (c *Config) group(layer int) int {
-	return c.kindGroup(c.kind(layer))
-}
-
-// The kinds of attention: over everything and over a window.
-const (
-	kindAll = iota
-	kindWindow
-)
-
-// kind returns the kind of a layer.
-func (c *Config) kind(layer int) int {
-	if c.isWindow(layer) {
-		return kindWindow
-	}
-	return kindAll
-}
-
-// kindLayers returns how many layers are of a kind.
-func (c *Config) kindLayers(kind int) int {
-	if kind == kindWindow {
-		return c.windowLayers()
-	}
-	return c.Layers - c.windowLayers()
-}
-
-// kindGroup returns the cache group of the layers of a kind.
-func (c *Config) kindGroup(kind int) int {
-	if kind == kindWindow && c.windowLayers() < c.Layers {
+// Group returns the cache group of a layer.
+func (c *Config) Group(layer int) int {
+	if c.IsWindow(layer) && c.windowLayers() < c.Layers {
 		return 1
 	}
 	return 0
 }
 
-// windowOf returns the window of a layer, or 0.
-func (c *Config) windowOf(layer int) int {
-	if c.isWindow(layer) {
-		return c.Window
-	}
-	return 0
-}
-
-func (c *Config) isWindow(layer int) bool {
+// IsWindow reports whether a layer sees a window only.
+func (c *Config) IsWindow(layer int) bool {
 	return c.Window > 0 && c.WindowLayers != nil && c.WindowLayers[layer]
 }
 
 func (c *Config) windowLayers() int {
 	n := 0
 	for layer := range c.Layers {
-		if c.isWindow(layer) {
+		if c.IsWindow(layer) {
 			n++
 		}
 	}

@@ -66,8 +66,8 @@ func NewKV(t KVType, blocks, kvHeads, headDim int) *KV {
 	return c
 }
 
-// KVBlockBytes is the size of one block of one layer: keys and values.
-func KVBlockBytes(t KVType, kvHeads, headDim int) int64 {
+// BlockBytes is the size of one block of one layer: keys and values.
+func (t KVType) BlockBytes(kvHeads, headDim int) int64 {
 	return t.bytes() * KVBlock * int64(kvHeads) * int64(headDim+roundUp(headDim, valueAlign))
 }
 

@@ -33,16 +33,7 @@ func RMSNorm(dst, x, weight []float32, eps float32) {
 // Shapes: dst, x [n].
 func Add(dst, x []float32) { kernel.Add(dst, x) }
 
-// AddBias adds bias to each row of x.
-//
-// Shapes: x [T, E]; bias [E].
-func AddBias(x, bias []float32) {
-	for at := 0; at < len(x); at += len(bias) {
-		kernel.Add(x[at:at+len(bias)], bias)
-	}
-}
-
-// GateSiLU sets gate to SiLU(gate) · up. GateGELU does the same with the tanh approximation of GELU.
+// GateSiLU sets gate to SiLU(gate) · up.
 //
 // Shapes: gate, up [n].
 //

@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/decoder"
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/weights"
@@ -43,15 +44,15 @@ var hfParts = map[string]string{
 // Shapes: norms [E].
 type block struct {
 	attentionNorm     []float32
-	attention         model.Attention
+	attention         decoder.Attention
 	postAttentionNorm []float32
 	ffnNorm           []float32
-	mlp               model.MLP
+	mlp               decoder.MLP
 	postFFNNorm       []float32
 }
 
 // Forward computes h = x + norm(Attention(norm(x))) and then x = h + norm(MLP(norm(h))).
-func (b *block) Forward(s *model.Step) {
+func (b *block) Forward(s *decoder.Step) {
 	a := b.attention.Forward(s, s.Norm(s.X(), b.attentionNorm))
 	s.Add(s.Norm(a, b.postAttentionNorm))
 	m := b.mlp.Forward(s, s.Norm(s.X(), b.ffnNorm))
@@ -59,7 +60,7 @@ func (b *block) Forward(s *model.Step) {
 }
 
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
-	l := model.NewLoader(src, pool, naming, hfParts)
+	l := decoder.NewLoader(src, pool, naming, hfParts)
 	if naming == model.GGUF {
 		l.Skip("output.weight") // some converters write the tied matrix twice
 	} else {
@@ -67,14 +68,14 @@ func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Na
 			"multi_modal_projector.*", "model.multi_modal_projector.*")
 		c.EmbeddingScale = l.Rounded("token_embd.weight", c.EmbeddingScale)
 	}
-	return model.NewDecoder(c, l, func(c *model.Config, layer int) model.Block {
-		norm := func(part string) []float32 { return l.Norm(model.LayerPart(layer, part), c.Hidden, c.NormOffset) }
+	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
+		norm := func(part string) []float32 { return l.Norm(decoder.LayerPart(layer, part), c.Hidden, c.NormOffset) }
 		return &block{
 			attentionNorm:     norm("attn_norm"),
-			attention:         model.NewAttention(l, c, layer).WithHeadNorms(l, c, layer),
+			attention:         decoder.NewAttention(l, c, layer).WithHeadNorms(l, c, layer),
 			postAttentionNorm: norm("post_attention_norm"),
 			ffnNorm:           norm("ffn_norm"),
-			mlp:               model.NewMLP(l, c, layer),
+			mlp:               decoder.NewMLP(l, c, layer),
 			postFFNNorm:       norm("post_ffw_norm"),
 		}
 	})
@@ -103,8 +104,8 @@ func windowLayers(layers, pattern int) []bool {
 }
 
 func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
-	f := model.GGUFFields(meta)
-	c := model.GGUFConfig("gemma3", f, meta)
+	f := decoder.GGUFFields(meta)
+	c := decoder.GGUFConfig("gemma3", f, meta)
 	common(&c)
 	if !f.Has("rope.freq_base") {
 		c.Rope.Base = defaultBase
@@ -125,17 +126,17 @@ var hfDefaults = map[string]float64{
 }
 
 func fromHF(config *ordjson.Object) (model.Config, error) {
-	f := model.HFFields(config).Text().Default(hfDefaults)
-	c := model.HFConfig("gemma3", f)
+	f := decoder.HFFields(config).Text().Default(hfDefaults)
+	c := decoder.HFConfig("gemma3", f)
 	common(&c)
 	c.NormOffset = 1
 	c.AttentionScale = float32(1 / math.Sqrt(f.FloatOr("query_pre_attn_scalar", 256)))
 	c.Window = f.IntOr("sliding_window", 0)
 	c.WindowLayers = hfWindowLayers(f, c.Layers)
-	c.Rope = model.HFRope(f, "full_attention", defaultBase, c.HeadDim)
+	c.Rope = decoder.HFRope(f, "full_attention", defaultBase, c.HeadDim)
 	c.WindowRope = model.Rope{Base: f.FloatOr("rope_local_base_freq", defaultWindowBase), Width: c.HeadDim}
 	if f.Has("rope_parameters") {
-		c.WindowRope = model.HFRope(f, "sliding_attention", defaultWindowBase, c.HeadDim)
+		c.WindowRope = decoder.HFRope(f, "sliding_attention", defaultWindowBase, c.HeadDim)
 	}
 	f.OneOf("hidden_activation", "gelu_pytorch_tanh")
 	f.Off("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention", "attention_bias")
@@ -143,7 +144,7 @@ func fromHF(config *ordjson.Object) (model.Config, error) {
 }
 
 // hfWindowLayers reads the list of layer types, or the step that older files have.
-func hfWindowLayers(f *model.Fields, layers int) []bool {
+func hfWindowLayers(f *decoder.Fields, layers int) []bool {
 	types := f.Strings("layer_types")
 	if types == nil {
 		pattern := f.IntOr("_sliding_window_pattern", defaultPattern)

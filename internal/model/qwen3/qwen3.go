@@ -9,6 +9,7 @@ package qwen3
 
 import (
 	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/decoder"
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/weights"
@@ -32,45 +33,45 @@ func Family() *model.Family {
 // Shapes: norms [E].
 type block struct {
 	attentionNorm []float32
-	attention     model.Attention
+	attention     decoder.Attention
 	ffnNorm       []float32
-	mlp           model.MLP
+	mlp           decoder.MLP
 }
 
 // Forward computes h = x + Attention(norm(x)) and then x = h + MLP(norm(h)).
-func (b *block) Forward(s *model.Step) {
+func (b *block) Forward(s *decoder.Step) {
 	s.Add(b.attention.Forward(s, s.Norm(s.X(), b.attentionNorm)))
 	s.Add(b.mlp.Forward(s, s.Norm(s.X(), b.ffnNorm)))
 }
 
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
-	l := model.NewLoader(src, pool, naming, nil)
+	l := decoder.NewLoader(src, pool, naming, nil)
 	if naming == model.GGUF {
 		c.TiedOutput = !l.Has("output.weight")
 	} else if c.TiedOutput {
 		l.Skip("lm_head.weight")
 	}
-	return model.NewDecoder(c, l, func(c *model.Config, layer int) model.Block {
+	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
 		return &block{
-			attentionNorm: l.Norm(model.LayerPart(layer, "attn_norm"), c.Hidden, 0),
-			attention:     model.NewAttention(l, c, layer).WithHeadNorms(l, c, layer),
-			ffnNorm:       l.Norm(model.LayerPart(layer, "ffn_norm"), c.Hidden, 0),
-			mlp:           model.NewMLP(l, c, layer),
+			attentionNorm: l.Norm(decoder.LayerPart(layer, "attn_norm"), c.Hidden, 0),
+			attention:     decoder.NewAttention(l, c, layer).WithHeadNorms(l, c, layer),
+			ffnNorm:       l.Norm(decoder.LayerPart(layer, "ffn_norm"), c.Hidden, 0),
+			mlp:           decoder.NewMLP(l, c, layer),
 		}
 	})
 }
 
 func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
-	f := model.GGUFFields(meta)
-	c := model.GGUFConfig("qwen3", f, meta)
+	f := decoder.GGUFFields(meta)
+	c := decoder.GGUFConfig("qwen3", f, meta)
 	f.Off("attention.sliding_window")
 	return f.Finish(c)
 }
 
 func fromHF(config *ordjson.Object) (model.Config, error) {
-	f := model.HFFields(config)
-	c := model.HFConfig("qwen3", f)
-	c.Rope = model.HFRope(f, "full_attention", 10000, c.HeadDim)
+	f := decoder.HFFields(config)
+	c := decoder.HFConfig("qwen3", f)
+	c.Rope = decoder.HFRope(f, "full_attention", 10000, c.HeadDim)
 	c.TiedOutput = f.BoolOr("tie_word_embeddings", false)
 	f.OneOf("hidden_act", "silu")
 	f.Off("use_sliding_window")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package model
+package decoder
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/quant"
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/weights"
@@ -16,7 +17,7 @@ import (
 // A Loader fetches tensors by their GGUF names, whatever names the file has, and checks their shapes. The first thing
 // that is wrong is kept: callers fetch everything and look at Finish.
 type Loader struct {
-	Naming Naming
+	naming model.Naming
 
 	src   weights.Source
 	pool  *tensor.Pool
@@ -42,8 +43,8 @@ var hfParts = map[string]string{
 }
 
 // NewLoader reads tensors of src. Parts has the Hugging Face names, by GGUF name, in which a family differs; it may be nil.
-func NewLoader(src weights.Source, pool *tensor.Pool, naming Naming, parts map[string]string) *Loader {
-	l := &Loader{Naming: naming, src: src, pool: pool, parts: parts, used: map[string]bool{}}
+func NewLoader(src weights.Source, pool *tensor.Pool, naming model.Naming, parts map[string]string) *Loader {
+	l := &Loader{naming: naming, src: src, pool: pool, parts: parts, used: map[string]bool{}}
 	for _, root := range []string{"model.", "model.language_model.", "language_model.model."} {
 		if _, ok := src.Tensor(root + "embed_tokens.weight"); ok {
 			l.root = root
@@ -57,7 +58,7 @@ func LayerPart(layer int, part string) string { return "blk." + strconv.Itoa(lay
 
 // name translates a GGUF name without its suffix.
 func (l *Loader) name(name string) string {
-	if l.Naming == GGUF {
+	if l.naming == model.GGUF {
 		return name
 	}
 	switch name {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package model
+package decoder
 
-import "github.com/sampo-ai/sampo/internal/tensor"
+import (
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
 
 // An Attention is the attention part of a layer, with grouped KV heads (arXiv:2305.13245), rotary positions, and
 // optionally a norm of each query and key head.
@@ -16,7 +19,7 @@ type Attention struct {
 // NewAttention fetches a layer's attention weights, with head norms if the file has them.
 //
 // Shapes: as Attention.
-func NewAttention(l *Loader, c *Config, layer int) Attention {
+func NewAttention(l *Loader, c *model.Config, layer int) Attention {
 	part := func(name string) string { return LayerPart(layer, name) }
 	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	return Attention{
@@ -30,7 +33,7 @@ func NewAttention(l *Loader, c *Config, layer int) Attention {
 // WithHeadNorms adds the norms of query and key heads.
 //
 // Shapes: qNorm, kNorm [D].
-func (a Attention) WithHeadNorms(l *Loader, c *Config, layer int) Attention {
+func (a Attention) WithHeadNorms(l *Loader, c *model.Config, layer int) Attention {
 	a.qNorm = l.Norm(LayerPart(layer, "attn_q_norm"), c.HeadDim, c.NormOffset)
 	a.kNorm = l.Norm(LayerPart(layer, "attn_k_norm"), c.HeadDim, c.NormOffset)
 	return a
@@ -62,7 +65,7 @@ func (a *Attention) Forward(s *Step, x []float32) []float32 {
 	s.split(queries.rows, c.Heads*c.HeadDim*2, s.queryRows)
 
 	s.heads = grow(s.heads, len(s.q))
-	queries.attention.Run(s.pool, s.heads, s.q, s.cache.layers[s.layer], c.AttentionScale)
+	queries.attention.Run(s.pool, s.heads, s.q, s.cache.Layer(s.layer), c.AttentionScale)
 	s.narrow(queries)
 	s.set(&s.input, s.heads, s.rows)
 	s.branch = grow(s.branch, s.rows*c.Hidden)
@@ -72,7 +75,7 @@ func (a *Attention) Forward(s *Step, x []float32) []float32 {
 
 // store turns the keys of some rows and writes keys and values to the cache.
 func (s *Step) store(first, end int) {
-	c, kv, slots := s.cfg, s.cache.layers[s.layer], s.slots[s.cache.groups[s.layer]]
+	c, kv, slots := s.cfg, s.cache.Layer(s.layer), s.slots[s.cfg.Group(s.layer)]
 	size := c.KVHeads * c.HeadDim
 	for t := first; t < end; t++ {
 		k := s.k[t*size : (t+1)*size]
@@ -80,7 +83,7 @@ func (s *Step) store(first, end int) {
 			tensor.RMSNorm(k, k, s.attention.kNorm, c.NormEps)
 		}
 		s.rotation().Turn(k, c.HeadDim, t)
-		kv.Store(int(slots[t])/BlockSize, int(slots[t])%BlockSize, k, s.v[t*size:(t+1)*size])
+		kv.Store(int(slots[t])/model.BlockSize, int(slots[t])%model.BlockSize, k, s.v[t*size:(t+1)*size])
 	}
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package model
+package decoder
 
-import "github.com/sampo-ai/sampo/internal/tensor"
+import (
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
 
 // X returns the residual stream.
 //
@@ -68,8 +71,17 @@ func (s *Step) mul(a *tensor.Activations, products ...product) {
 	s.pool.Mul(a, all[:len(products)]...)
 	for _, p := range products {
 		if p.linear.Bias != nil {
-			tensor.AddBias(p.dst, p.linear.Bias)
+			addBias(p.dst, p.linear.Bias)
 		}
+	}
+}
+
+// addBias adds bias to each row of x.
+//
+// Shapes: x [T, O]; bias [O].
+func addBias(x, bias []float32) {
+	for at := 0; at < len(x); at += len(bias) {
+		tensor.Add(x[at:at+len(bias)], bias)
 	}
 }
 
@@ -83,7 +95,7 @@ func (s *Step) split(rows, cost int, part func(first, end int)) {
 		return
 	}
 	// Whole cache blocks a time, so that threads do not write to the same lines of it.
-	s.chunk, s.part = BlockSize, part
+	s.chunk, s.part = model.BlockSize, part
 	s.splitRows = rows
 	s.pool.Do((rows+s.chunk-1)/s.chunk, s.chunkWork)
 }

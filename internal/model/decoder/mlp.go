@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package model
+package decoder
 
-import "github.com/sampo-ai/sampo/internal/tensor"
+import (
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
 
 // A Linear is a matrix and an optional bias.
 //
@@ -22,7 +25,7 @@ type MLP struct {
 // NewMLP fetches a layer's feed-forward weights.
 //
 // Shapes: as MLP.
-func NewMLP(l *Loader, c *Config, layer int) MLP {
+func NewMLP(l *Loader, c *model.Config, layer int) MLP {
 	return MLP{
 		gate: l.Linear(LayerPart(layer, "ffn_gate"), c.FFN, c.Hidden),
 		up:   l.Linear(LayerPart(layer, "ffn_up"), c.FFN, c.Hidden),
@@ -49,7 +52,7 @@ func (m *MLP) Forward(s *Step, x []float32) []float32 {
 func (s *Step) applyGate(first, end int) {
 	f := s.cfg.FFN
 	gate, up := s.gate[first*f:end*f], s.up[first*f:end*f]
-	if s.cfg.Activation == GELUTanh {
+	if s.cfg.Activation == model.GELUTanh {
 		tensor.GateGELU(gate, up)
 		return
 	}

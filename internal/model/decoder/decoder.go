@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package model
+// Package decoder builds dense decoders: a stack of blocks between an embedding and an output matrix. A family writes its
+// blocks in terms of Attention, MLP and Step, and reads its configuration through Fields and its weights through Loader.
+//
+// Main path of Decoder.Forward: Step.begin places each row in the cache and plans attention; the blocks change the
+// residual stream; the last one only for the rows that are wanted. Buffers live in the Step and grow to the largest batch.
+//
+// Reference: Vaswani et al. 2017 (arXiv:1706.03762) in the pre-norm form of Llama (arXiv:2302.13971).
+package decoder
 
 import (
+	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/tensor"
 )
 
@@ -16,7 +24,7 @@ type Block interface {
 //
 // Shapes: embedding, output [V, E]; norm [E].
 type Decoder struct {
-	cfg               Config
+	cfg               model.Config
 	blocks            []Block
 	norm              []float32
 	embedding, output *tensor.Matrix
@@ -27,7 +35,7 @@ type Decoder struct {
 // NewDecoder fetches the weights that all decoders have and, through newBlock, those of each layer.
 //
 // Shapes: as Decoder.
-func NewDecoder(c Config, l *Loader, newBlock func(c *Config, layer int) Block) (*Decoder, error) {
+func NewDecoder(c model.Config, l *Loader, newBlock func(c *model.Config, layer int) Block) (*Decoder, error) {
 	d := &Decoder{cfg: c}
 	d.embedding = l.Matrix("token_embd.weight", c.Vocab, c.Hidden)
 	d.output = d.embedding
@@ -50,17 +58,17 @@ func NewDecoder(c Config, l *Loader, newBlock func(c *Config, layer int) Block) 
 }
 
 // Config describes the model.
-func (d *Decoder) Config() Config { return d.cfg }
+func (d *Decoder) Config() model.Config { return d.cfg }
 
 // NewCache allocates blocks[g] blocks of keys and values for each cache group g.
 //
 // Shapes: blocks [groups].
-func (d *Decoder) NewCache(blocks []int) *Cache { return newCache(&d.cfg, blocks) }
+func (d *Decoder) NewCache(blocks []int) *model.Cache { return model.NewCache(&d.cfg, blocks) }
 
 // Forward runs a batch: see Model.
 //
 // Shapes: result [N, E].
-func (d *Decoder) Forward(b *Batch, c *Cache) ([]float32, error) {
+func (d *Decoder) Forward(b *model.Batch, c *model.Cache) ([]float32, error) {
 	if err := b.Check(&d.cfg, c); err != nil {
 		return nil, err
 	}
@@ -75,7 +83,7 @@ func (d *Decoder) Forward(b *Batch, c *Cache) ([]float32, error) {
 		}
 	}
 	if s.rows != len(b.Outputs) {
-		s.narrow(&s.outputs)
+		s.narrow(&s.kinds[s.kindOf(d.cfg.Layers-1)].outputs)
 	}
 	s.hidden = grow(s.hidden, s.rows*d.cfg.Hidden)
 	tensor.RMSNorm(s.hidden, s.X(), d.norm, d.cfg.NormEps)

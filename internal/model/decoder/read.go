@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package model
+package decoder
 
 import (
-	"fmt"
 	"math"
 
+	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
 
 // HFConfig reads what the config.json of dense decoders has in common. Rope and the choices of a family are left to it.
-func HFConfig(family string, f *Fields) Config {
-	c := Config{
+func HFConfig(family string, f *Fields) model.Config {
+	c := model.Config{
 		Family:         family,
 		Vocab:          f.Int("vocab_size"),
 		Hidden:         f.Int("hidden_size"),
@@ -32,8 +32,8 @@ func HFConfig(family string, f *Fields) Config {
 }
 
 // GGUFConfig reads what the metadata of dense decoders have in common, rope included.
-func GGUFConfig(family string, f *Fields, meta *gguf.Metadata) Config {
-	c := Config{
+func GGUFConfig(family string, f *Fields, meta *gguf.Metadata) model.Config {
+	c := model.Config{
 		Family:         family,
 		Hidden:         f.Int("embedding_length"),
 		Layers:         f.Int("block_count"),
@@ -52,7 +52,7 @@ func GGUFConfig(family string, f *Fields, meta *gguf.Metadata) Config {
 	tokens, _ := meta.Strings("tokenizer.ggml.tokens")
 	c.Vocab = f.IntOr("vocab_size", len(tokens)) // 0: as many as the embedding has rows
 	f.Off("expert_count", "attn_logit_softcapping", "final_logit_softcapping", "attention.scale", "residual_scale", "logit_scale", "embedding_scale")
-	c.Rope = Rope{Base: f.FloatOr("rope.freq_base", 10000), Width: f.IntOr("rope.dimension_count", c.HeadDim)}
+	c.Rope = model.Rope{Base: f.FloatOr("rope.freq_base", 10000), Width: f.IntOr("rope.dimension_count", c.HeadDim)}
 	if f.OneOf("rope.scaling.type", "none", "linear") == "linear" {
 		c.Rope.Linear = f.Float("rope.scaling.factor")
 	}
@@ -64,8 +64,8 @@ func GGUFConfig(family string, f *Fields, meta *gguf.Metadata) Config {
 
 // HFRope reads rotary parameters in either spelling: "rope_parameters", which may have an object for each kind of layer,
 // or "rope_theta" with "rope_scaling". Kind is "full_attention" or "sliding_attention".
-func HFRope(f *Fields, kind string, base float64, headDim int) Rope {
-	r := Rope{Base: f.FloatOr("rope_theta", base), Width: headDim}
+func HFRope(f *Fields, kind string, base float64, headDim int) model.Rope {
+	r := model.Rope{Base: f.FloatOr("rope_theta", base), Width: headDim}
 	scaling, ok := f.object("rope_parameters")
 	if ok {
 		if nested, isNested := scaling.object(kind); isNested {
@@ -89,7 +89,7 @@ func HFRope(f *Fields, kind string, base float64, headDim int) Rope {
 	case "linear":
 		r.Linear = scaling.Float("factor")
 	case "llama3":
-		r.Llama3 = &Llama3Rope{
+		r.Llama3 = &model.Llama3Rope{
 			Factor:          scaling.Float("factor"),
 			LowFreqFactor:   scaling.Float("low_freq_factor"),
 			HighFreqFactor:  scaling.Float("high_freq_factor"),
@@ -97,58 +97,4 @@ func HFRope(f *Fields, kind string, base float64, headDim int) Rope {
 		}
 	}
 	return r
-}
-
-// Limits on sizes, so that a hostile file cannot ask for memory out of proportion.
-const (
-	maxWidth  = 1 << 20 // of any row
-	maxVocab  = 1 << 24
-	maxLayers = 1 << 10
-	maxHeads  = 1 << 12
-)
-
-// Check reports the first size or constant that no model can have.
-func (c *Config) Check() error {
-	for _, size := range []struct {
-		name            string
-		got, least, top int
-	}{
-		{"vocab size", c.Vocab, 0, maxVocab},
-		{"hidden size", c.Hidden, 1, maxWidth},
-		{"number of layers", c.Layers, 1, maxLayers},
-		{"number of heads", c.Heads, 1, maxHeads},
-		{"number of KV heads", c.KVHeads, 1, c.Heads},
-		{"head dim", c.HeadDim, 2, maxHeads},
-		{"FFN size", c.FFN, 1, maxWidth},
-		{"context length", c.MaxContext, 1, math.MaxInt32},
-		{"width of the rotation", c.Rope.Width, 2, c.HeadDim},
-		{"window", c.Window, 0, math.MaxInt32},
-	} {
-		if size.got < size.least || size.got > size.top {
-			return fmt.Errorf("model: %s: %s is %d, want %d to %d", c.Family, size.name, size.got, size.least, size.top)
-		}
-	}
-	if c.Heads%c.KVHeads != 0 {
-		return fmt.Errorf("model: %s: %d heads are not a multiple of %d KV heads", c.Family, c.Heads, c.KVHeads)
-	}
-	if c.HeadDim%2 != 0 || c.Rope.Width%2 != 0 || c.Heads*c.HeadDim > maxWidth {
-		return fmt.Errorf("model: %s: %d heads of %d with a rotation of %d", c.Family, c.Heads, c.HeadDim, c.Rope.Width)
-	}
-	if !(c.NormEps > 0 && c.NormEps < 1) {
-		return fmt.Errorf("model: %s: epsilon of the norms is %g, want above 0 and below 1", c.Family, c.NormEps)
-	}
-	return c.checkRope()
-}
-
-func (c *Config) checkRope() error {
-	for _, r := range []Rope{c.Rope, c.WindowRope} {
-		bad := r.Width > 0 && !(r.Base > 0 && r.Linear >= 0)
-		if s := r.Llama3; s != nil {
-			bad = bad || !(s.Factor > 0 && s.OriginalContext > 0 && s.HighFreqFactor > s.LowFreqFactor)
-		}
-		if bad {
-			return fmt.Errorf("model: %s: rope base %g, factor %g, Llama 3 scaling %+v", c.Family, r.Base, r.Linear, r.Llama3)
-		}
-	}
-	return nil
 }

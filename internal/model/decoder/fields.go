@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package model
+package decoder
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 
+	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
@@ -41,9 +42,9 @@ func GGUFFields(meta *gguf.Metadata) *Fields {
 }
 
 // Finish returns the configuration, or the first thing that was wrong with the fields or is wrong with it.
-func (f *Fields) Finish(c Config) (Config, error) {
+func (f *Fields) Finish(c model.Config) (model.Config, error) {
 	if *f.err != nil {
-		return Config{}, *f.err
+		return model.Config{}, *f.err
 	}
 	return c, c.Check()
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package model
+package decoder
 
 import (
 	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/tensor"
 )
 
 // A Step is one Forward on its way through the layers: the residual stream and the buffers that layers share. Buffers
 // grow to the largest batch seen and are reused.
 type Step struct {
-	cfg   *Config
+	cfg   *model.Config
 	pool  *tensor.Pool
-	batch *Batch
-	cache *Cache
+	batch *model.Batch
+	cache *model.Cache
 
 	layer int
 	rows  int       // T, after the last layer's attention N
@@ -26,12 +27,10 @@ type Step struct {
 	hidden                   []float32 // [N, E]
 	input                    tensor.Activations
 
-	slots     [][]int32           // [groups][T] block·P + place in the block of each row
-	rotations [2]*tensor.Rotation // of layers that see everything, of window layers
-	all       [2]queries          // every row asks: the same two
-	outputs   queries             // the rows of Outputs ask, in the last layer
-	identity  []int32             // [T] 0, 1, 2 ...
-	tables    [][]int32           // [groups] block tables of all sequences, one after the other
+	slots    [][]int32    // [groups][T] block·P + place in the block of each row
+	kinds    [2]layerKind // of layers that see everything, of window layers
+	identity []int32      // [T] 0, 1, 2 ...
+	tables   [][]int32    // [groups] block tables of all sequences, one after the other
 
 	// What threads work on, and the work, bound once so that a step makes no closures.
 	attention                      *Attention
@@ -42,6 +41,14 @@ type Step struct {
 	embedRows, normRows, addRows   func(first, end int)
 	storeRows, queryRows, gateRows func(first, end int)
 	embedding                      *tensor.Matrix
+}
+
+// A layerKind is what layers that see the same positions share in a step.
+type layerKind struct {
+	group    int              // cache group
+	rotation *tensor.Rotation // nil: there are no such layers
+	all      queries          // every row asks
+	outputs  queries          // the rows of Outputs ask, in the last layer
 }
 
 // queries are the rows that attend to the cache in a layer.
@@ -60,45 +67,44 @@ type product struct {
 }
 
 // init binds the step to a model.
-func (s *Step) init(c *Config, pool *tensor.Pool) {
+func (s *Step) init(c *model.Config, pool *tensor.Pool) {
 	s.cfg, s.pool = c, pool
-	s.rotations[0] = tensor.NewRotation(c.Rope.Frequencies(), c.Rope.Interleaved)
-	s.all[0].attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, 0)
-	if c.windowLayers() > 0 {
-		s.rotations[1] = tensor.NewRotation(c.WindowRope.Frequencies(), c.WindowRope.Interleaved)
-		s.all[1].attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, c.Window)
+	for layer := range c.Layers {
+		k := &s.kinds[s.kindOf(layer)]
+		if k.rotation != nil {
+			continue
+		}
+		rope, window := c.Rope, 0
+		if c.IsWindow(layer) {
+			rope, window = c.WindowRope, c.Window
+		}
+		k.group, k.rotation = c.Group(layer), tensor.NewRotation(rope.Frequencies(), rope.Interleaved)
+		k.all.attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, window)
+		k.outputs.attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, window)
 	}
-	s.outputs.attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, c.windowOf(c.Layers-1))
 	s.chunkWork = s.runChunk
 	s.embedRows, s.normRows, s.addRows = s.embed, s.norm, s.add
 	s.storeRows, s.queryRows, s.gateRows = s.store, s.turnQueries, s.applyGate
 }
 
 // begin makes the step that of a batch.
-func (s *Step) begin(b *Batch, cache *Cache) {
+func (s *Step) begin(b *model.Batch, cache *model.Cache) {
 	s.batch, s.cache = b, cache
 	s.rows = len(b.Tokens)
 	s.x = grow(s.x, s.rows*s.cfg.Hidden)
 	for t := len(s.identity); t < s.rows; t++ {
 		s.identity = append(s.identity, int32(t))
 	}
-	for kind, rotation := range s.rotations {
-		if s.cfg.kindLayers(kind) > 0 {
-			rotation.Set(b.Positions)
-		}
-	}
-	for group := range cache.blocks {
+	for group := range cache.Groups() {
 		s.placeRows(group)
 	}
-	for kind := range s.all {
-		if s.cfg.kindLayers(kind) == 0 {
-			continue
+	for i := range s.kinds {
+		if k := &s.kinds[i]; k.rotation != nil {
+			k.rotation.Set(b.Positions)
+			s.planAll(k)
 		}
-		q := &s.all[kind]
-		q.rows, q.batchRows, q.positions = s.rows, s.identity[:s.rows], b.Positions
-		s.planSpans(q, s.cfg.kindGroup(kind))
 	}
-	s.planOutputs()
+	s.planOutputs(&s.kinds[s.kindOf(s.cfg.Layers-1)])
 }
 
 // placeRows finds the cache slot of each row in one group and copies the sequences' tables.
@@ -111,15 +117,17 @@ func (s *Step) placeRows(group int) {
 		q := &s.batch.Sequences[i]
 		table := q.Tables[group]
 		for pos := q.Past; pos < q.Past+q.Rows; pos++ {
-			slots = append(slots, int32(table[pos/BlockSize])*BlockSize+int32(pos%BlockSize))
+			slots = append(slots, int32(table[pos/model.BlockSize])*model.BlockSize+int32(pos%model.BlockSize))
 		}
-		tables = appendTable(tables, table[:q.blocks()])
+		tables = appendTable(tables, table[:blocksOf(q)])
 	}
 	s.slots[group], s.tables[group] = slots, tables
 }
 
-// blocks is the number of blocks that a sequence has after this batch.
-func (q *Sequence) blocks() int { return (q.Past + q.Rows + BlockSize - 1) / BlockSize }
+// blocksOf is the number of blocks that a sequence has after this batch.
+func blocksOf(q *model.Sequence) int {
+	return (q.Past + q.Rows + model.BlockSize - 1) / model.BlockSize
+}
 
 func appendTable(dst []int32, table []kvcache.BlockID) []int32 {
 	for _, b := range table {
@@ -128,13 +136,14 @@ func appendTable(dst []int32, table []kvcache.BlockID) []int32 {
 	return dst
 }
 
-// planSpans plans attention of all rows.
-func (s *Step) planSpans(q *queries, group int) {
-	q.spans = q.spans[:0]
+// planAll plans attention of all rows.
+func (s *Step) planAll(k *layerKind) {
+	q, group := &k.all, k.group
+	q.rows, q.batchRows, q.positions, q.spans = s.rows, s.identity[:s.rows], s.batch.Positions, q.spans[:0]
 	row, at := 0, 0
 	for i := range s.batch.Sequences {
 		seq := &s.batch.Sequences[i]
-		blocks := seq.blocks()
+		blocks := blocksOf(seq)
 		q.spans = append(q.spans, tensor.Span{First: row, Rows: seq.Rows, Table: s.tables[group][at : at+blocks]})
 		row, at = row+seq.Rows, at+blocks
 	}
@@ -142,14 +151,14 @@ func (s *Step) planSpans(q *queries, group int) {
 }
 
 // planOutputs plans attention of the rows of Outputs, for the last layer.
-func (s *Step) planOutputs() {
-	q, group := &s.outputs, s.cfg.group(s.cfg.Layers-1)
+func (s *Step) planOutputs(k *layerKind) {
+	q, group := &k.outputs, k.group
 	q.rows, q.batchRows, q.positions, q.spans = len(s.batch.Outputs), s.batch.Outputs, q.positions[:0], q.spans[:0]
 	row, at := 0, 0
 	for i := range s.batch.Sequences {
 		seq := &s.batch.Sequences[i]
-		span := tensor.Span{First: len(q.positions), Table: s.tables[group][at : at+seq.blocks()]}
-		row, at = row+seq.Rows, at+seq.blocks()
+		span := tensor.Span{First: len(q.positions), Table: s.tables[group][at : at+blocksOf(seq)]}
+		row, at = row+seq.Rows, at+blocksOf(seq)
 		for len(q.positions) < q.rows && int(q.batchRows[len(q.positions)]) < row {
 			q.positions = append(q.positions, s.batch.Positions[q.batchRows[len(q.positions)]])
 			span.Rows++
@@ -163,16 +172,25 @@ func (s *Step) planOutputs() {
 
 // queries returns the rows that attend in the current layer.
 func (s *Step) queries() *queries {
+	k := &s.kinds[s.kindOf(s.layer)]
 	if s.layer == s.cfg.Layers-1 && s.batch.Tap == nil {
-		return &s.outputs
+		return &k.outputs
 	}
-	return &s.all[s.cfg.kind(s.layer)]
+	return &k.all
 }
 
 // rotation returns the rotation of the current layer.
-func (s *Step) rotation() *tensor.Rotation { return s.rotations[s.cfg.kind(s.layer)] }
+func (s *Step) rotation() *tensor.Rotation { return s.kinds[s.kindOf(s.layer)].rotation }
 
-// narrow shrinks the residual stream to the rows that attended.
+// kindOf returns the kind of a layer: 0 if it sees everything, 1 if it sees a window.
+func (s *Step) kindOf(layer int) int {
+	if s.cfg.IsWindow(layer) {
+		return 1
+	}
+	return 0
+}
+
+// narrow shrinks the residual stream to the rows that ask.
 func (s *Step) narrow(q *queries) {
 	if q.rows == s.rows {
 		return
