@@ -18,6 +18,7 @@ type (
 		attr string
 	}
 	constExpr struct{ v value }
+	dataExpr  struct{ text *Str } // text outside of tags
 	listExpr  struct{ items []expr }
 	tupleExpr struct{ items []expr }
 	dictExpr  struct{ keys, values []expr }

@@ -48,6 +48,15 @@ func filters() map[string]*builtin {
 	add("random", 0, "", filterRandom)
 	raw("reject", selecting(false, false))
 	raw("rejectattr", selecting(false, true))
+	filtersFromReplace(add, raw)
+	return t
+}
+
+// filtersFromReplace adds the second half of the filters.
+func filtersFromReplace(
+	add func(names string, required int, params string, call func(*machine, value, []value) value),
+	raw func(name string, call func(*machine, value, arguments) value),
+) {
 	add("replace", 2, "old new count", filterReplace)
 	add("reverse", 0, "", filterReverse)
 	add("round", 0, "precision method", filterRound)
@@ -70,7 +79,6 @@ func filters() map[string]*builtin {
 	add("wordcount", 0, "", filterWordcount)
 	add("wordwrap", 0, "width break_long_words wrapstring break_on_hyphens", filterWordwrap)
 	add("xmlattr", 0, "autospace", filterXMLAttr)
-	return t
 }
 
 // softFilter is a filter on the text of any value.

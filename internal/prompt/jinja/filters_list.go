@@ -192,9 +192,12 @@ func filterDictsort(m *machine, v value, a []value) value {
 
 func filterUnique(m *machine, v value, a []value) value {
 	get := m.getter(given(a[1], nil), nil, !boolArg(a[0], false))
-	next := m.iterate(v, notIterable)
 	seen := map[any]bool{}
+	var next func() (value, bool)
 	return generator(func() (value, bool) {
+		if next == nil {
+			next = m.iterate(v, notIterable)
+		}
 		for item, ok := next(); ok; item, ok = next() {
 			m.step()
 			m.charge(valueBytes)
@@ -261,11 +264,14 @@ func filterGroupby(m *machine, v value, a []value) value {
 }
 
 func filterBatch(m *machine, v value, a []value) value {
-	size := intArg(a[0], 0)
-	next := m.iterate(v, notIterable)
 	fill := given(a[1], nil)
+	var next func() (value, bool)
 	done := false
 	return generator(func() (value, bool) {
+		size := intArg(a[0], 0)
+		if next == nil {
+			next = m.iterate(v, notIterable)
+		}
 		var row []value
 		for !done && (len(row) < size || len(row) == 0) {
 			item, ok := next()
@@ -290,93 +296,107 @@ func filterBatch(m *machine, v value, a []value) value {
 }
 
 func filterSlice(m *machine, v value, a []value) value {
-	count := intArg(a[0], 0)
-	items := m.list(v).items
-	if count == 0 {
-		throw("ZeroDivisionError", "integer division or modulo by zero")
-	}
-	per, extra := len(items)/max(count, 1), len(items)%max(count, 1)
 	fill := given(a[1], nil)
-	offset := 0
-	return generator(counted(max(count, 0), func(i int) value {
-		m.step()
-		start := offset + i*per
-		if i < extra {
-			offset++
+	return lazily(func() func() (value, bool) {
+		items, count := m.list(v).items, intArg(a[0], 0)
+		if count == 0 {
+			throw("ZeroDivisionError", "integer division or modulo by zero")
 		}
-		row := append([]value{}, items[start:offset+(i+1)*per]...)
-		if fill != nil && i >= extra {
-			row = append(row, fill)
-		}
-		return &List{items: row}
-	}))
+		count = max(count, 1)
+		per, extra, offset := len(items)/count, len(items)%count, 0
+		return counted(count, func(i int) value {
+			m.step()
+			start := offset + i*per
+			if i < extra {
+				offset++
+			}
+			row := append([]value{}, items[start:offset+(i+1)*per]...)
+			if fill != nil && i >= extra {
+				row = append(row, fill)
+			}
+			return &List{items: row}
+		})
+	})
 }
 
 func filterMap(m *machine, v value, a arguments) value {
-	if !truth(v) {
-		return generator(func() (value, bool) { return nil, false })
-	}
-	var f func(value) value
-	if attribute, ok := a.take("attribute"); ok && len(a.pos) == 0 {
+	return lazily(func() func() (value, bool) {
+		if !truth(v) {
+			return nothing
+		}
+		f := m.mapper(a)
+		next := m.iterate(v, notIterable)
+		return func() (value, bool) {
+			item, ok := next()
+			if !ok {
+				return nil, false
+			}
+			m.step()
+			return f(item), true
+		}
+	})
+}
+
+// mapper returns what the filter map does to each item: look up an attribute, or apply another filter.
+func (m *machine) mapper(a arguments) func(value) value {
+	if len(a.pos) == 0 {
+		attribute, ok := a.take("attribute")
+		if !ok {
+			throw("FilterArgumentError", "map requires a filter argument")
+		}
 		otherwise, _ := a.take("default")
 		if len(a.named) > 0 {
 			throw("FilterArgumentError", "Unexpected keyword argument %s", reprText(a.named[0].name))
 		}
-		f = m.getter(attribute, otherwise, false)
-	} else {
-		if len(a.pos) == 0 {
-			throw("FilterArgumentError", "map requires a filter argument")
-		}
-		filter := m.t.env.filters[m.soft(a.pos[0]).text]
-		if filter == nil {
-			throw("TemplateRuntimeError", "No filter named %s.", reprOf(a.pos[0]))
-		}
-		rest := arguments{pos: a.pos[1:], named: a.named}
-		f = func(item value) value { return filter.apply(m, item, rest) }
+		return m.getter(attribute, otherwise, false)
 	}
-	next := m.iterate(v, notIterable)
-	return generator(func() (value, bool) {
-		item, ok := next()
-		if !ok {
-			return nil, false
-		}
-		m.step()
-		return f(item), true
-	})
+	filter := m.t.env.filters[m.soft(a.pos[0]).text]
+	if filter == nil {
+		throw("TemplateRuntimeError", "No filter named %s.", reprOf(a.pos[0]))
+	}
+	rest := arguments{pos: a.pos[1:], named: a.named}
+	return func(item value) value { return filter.apply(m, item, rest) }
 }
 
 // selecting is one of the filters select, reject, selectattr and rejectattr.
 func selecting(keep, byAttribute bool) func(*machine, value, arguments) value {
 	return func(m *machine, v value, a arguments) value {
-		if !truth(v) {
-			return generator(func() (value, bool) { return nil, false })
-		}
-		get := func(v value) value { return v }
-		if byAttribute {
-			if len(a.pos) == 0 {
-				throw("FilterArgumentError", "Missing parameter for attribute name")
+		return lazily(func() func() (value, bool) {
+			if !truth(v) {
+				return nothing
 			}
-			get = m.getter(a.pos[0], nil, false)
-			a.pos = a.pos[1:]
-		}
-		holds := truth
-		if len(a.pos) > 0 {
-			test := m.t.env.tests[m.soft(a.pos[0]).text]
-			if test == nil {
-				throw("TemplateRuntimeError", "No test named %s.", reprOf(a.pos[0]))
-			}
-			rest := arguments{pos: a.pos[1:], named: a.named}
-			holds = func(v value) bool { return truth(test.apply(m, v, rest)) }
-		}
-		next := m.iterate(v, notIterable)
-		return generator(func() (value, bool) {
-			for item, ok := next(); ok; item, ok = next() {
-				m.step()
-				if holds(get(item)) == keep {
-					return item, true
+			holds := m.selector(a, byAttribute)
+			next := m.iterate(v, notIterable)
+			return func() (value, bool) {
+				for item, ok := next(); ok; item, ok = next() {
+					m.step()
+					if holds(item) == keep {
+						return item, true
+					}
 				}
+				return nil, false
 			}
-			return nil, false
 		})
 	}
+}
+
+// selector returns the condition of a selecting filter.
+func (m *machine) selector(a arguments, byAttribute bool) func(value) bool {
+	get := func(v value) value { return v }
+	if byAttribute {
+		if len(a.pos) == 0 {
+			throw("FilterArgumentError", "Missing parameter for attribute name")
+		}
+		get = m.getter(a.pos[0], nil, false)
+		a.pos = a.pos[1:]
+	}
+	if len(a.pos) == 0 {
+		return func(v value) bool { return truth(get(v)) }
+	}
+	test := m.t.env.tests[m.soft(a.pos[0]).text]
+	if test == nil {
+		throw("TemplateRuntimeError", "No test named %s.", reprOf(a.pos[0]))
+	}
+	rest := arguments{pos: a.pos[1:], named: a.named}
+	return func(v value) bool { return truth(test.apply(m, get(v), rest)) }
 }

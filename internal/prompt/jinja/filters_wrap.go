@@ -77,14 +77,13 @@ func (w *wrapper) longWord(line, chunks [][]rune, left int) ([][]rune, [][]rune)
 		return line, chunks
 	}
 	end := left
-	if w.hyphens && len(word) > left {
-		for i := left - 1; i > 0; i-- {
-			if word[i] == '-' {
-				if strings.Trim(string(word[:i]), "-") != "" {
-					end = i + 1
-				}
-				break
-			}
+	if w.hyphens {
+		i := left - 1
+		for i > 0 && word[i] != '-' {
+			i--
+		}
+		if i > 0 && strings.Trim(string(word[:i]), "-") != "" {
+			end = i + 1
 		}
 	}
 	chunks[0] = word[end:]

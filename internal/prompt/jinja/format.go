@@ -145,7 +145,7 @@ func (f *formatter) lookup(name *Str) value {
 	if n < 0 {
 		n = len(name.text)
 	}
-	v := f.first(name.slice(0, n))
+	v := f.first(name.slice(0, n), n == len(name.text))
 	for at := n; at < len(name.text); {
 		if name.text[at] == '.' {
 			end := at + 1
@@ -174,10 +174,11 @@ func (f *formatter) lookup(name *Str) value {
 	return v
 }
 
-func (f *formatter) first(name *Str) value {
+// first returns the argument that a field names. Only a wholly empty name takes the next one.
+func (f *formatter) first(name *Str, whole bool) value {
 	i, err := strconv.Atoi(name.text)
 	switch {
-	case name.text == "":
+	case name.text == "" && whole:
 		if f.auto < 0 {
 			valueError("cannot switch from manual field specification to automatic field numbering")
 		}

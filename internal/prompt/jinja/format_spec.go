@@ -29,9 +29,12 @@ func parseSpec(m *machine, spec *Str) *formatSpec {
 	if len(s) > size && strings.IndexByte("<>^=", s[size]) >= 0 {
 		p.fill, p.align = s[:size], s[size]
 		s = s[size+1:]
-	} else if strings.IndexByte("<>^=", s[0]) >= 0 {
-		p.align = s[0]
-		s = s[1:]
+	} else {
+		size = 0
+		if strings.IndexByte("<>^=", s[0]) >= 0 {
+			p.align = s[0]
+			s = s[1:]
+		}
 	}
 	take := func(set string) byte {
 		if s == "" || strings.IndexByte(set, s[0]) < 0 {
@@ -46,8 +49,11 @@ func parseSpec(m *machine, spec *Str) *formatSpec {
 	p.alternate = take("#") != 0
 	if take("0") != 0 {
 		p.zero = true
+		if size == 0 {
+			p.fill = "0"
+		}
 		if p.align == 0 {
-			p.fill, p.align = "0", '='
+			p.align = '='
 		}
 	}
 	p.width, s = leadingInt(s)

@@ -143,6 +143,20 @@ func generator(next func() (value, bool)) *iterator {
 	return &iterator{kind: "generator", next: next}
 }
 
+// lazily returns a generator that is set up when its first item is read, so that errors come no earlier.
+func lazily(start func() func() (value, bool)) *iterator {
+	var next func() (value, bool)
+	return generator(func() (value, bool) {
+		if next == nil {
+			next = start()
+		}
+		return next()
+	})
+}
+
+// nothing yields no items.
+func nothing() (value, bool) { return nil, false }
+
 // isData reports whether a container came from the inputs.
 func isData(v value) bool {
 	switch v := v.(type) {

@@ -181,6 +181,9 @@ func (l *lexer) raw() {
 	rest := l.src[l.pos:]
 	for at := 0; ; at++ {
 		i := strings.Index(rest[at:], "{%")
+		if i < 0 && rest == "" {
+			return // jinja2 lets that pass
+		}
 		if i < 0 {
 			l.fail("Missing end of raw directive")
 		}
@@ -211,6 +214,9 @@ func (l *lexer) raw() {
 func (l *lexer) comment() {
 	rest := l.src[l.pos:]
 	i := strings.Index(rest, "#}")
+	if i < 0 && rest == "" {
+		return // jinja2 lets that pass
+	}
 	if i < 0 {
 		l.fail("Missing end of comment tag")
 	}

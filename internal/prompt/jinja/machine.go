@@ -61,6 +61,7 @@ type Template struct {
 	body  []stmt
 	unit  *unit
 	scope scopePlan
+	self  int
 	block map[string]*blockPlan
 }
 
@@ -74,7 +75,7 @@ func Parse(name, source string, env *Env) (t *Template, err error) {
 	p := parser{toks: lex(source)}
 	t = &Template{name: name, env: env, body: p.statements()}
 	r := resolver{env: env, blocks: map[string]*blockPlan{}}
-	t.unit, t.scope = r.resolve(t.body)
+	t.unit, t.scope, t.self = r.resolve(t.body)
 	t.block = r.blocks
 	return t, nil
 }
@@ -97,6 +98,9 @@ func (t *Template) Render(in Input) (out []Segment, err error) {
 		}
 	}()
 	f := newSlots(t.unit, nil)
+	if t.self >= 0 {
+		f.vars[t.self] = &selfValue{}
+	}
 	m.enter(t.scope, f)
 	m.run(t.body, f)
 	return m.out.segments(), nil

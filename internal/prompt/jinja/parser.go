@@ -120,7 +120,7 @@ func (p *parser) statements(ends ...string) []stmt {
 		}
 		p.next()
 		if t.kind == tokData {
-			out.items = append(out.items, &constExpr{Text(t.text)})
+			out.items = append(out.items, &dataExpr{Text(t.text)})
 			continue
 		}
 		out.items = append(out.items, p.tuple(tupleRules{conditional: true}))

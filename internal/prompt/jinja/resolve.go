@@ -19,19 +19,25 @@ type resolver struct {
 	bodies []*blockStmt // of the blocks, to be resolved apart
 }
 
-// resolve prepares a parsed template for rendering and returns the frame and the scope of its top level.
-func (r *resolver) resolve(body []stmt) (*unit, scopePlan) {
-	u := newUnit(nil)
+// resolve prepares a parsed template for rendering and returns the unit and the scope of its top level, and the slot of
+// the variable self, -1 if it is not used.
+func (r *resolver) resolve(body []stmt) (u *unit, plan scopePlan, self int) {
+	u = newUnit(nil)
 	top := frame{symbols: newSymbols(u, nil), top: true}
+	self = -1
+	if uses(body, "self")["self"] {
+		top.parameter("self")
+		self = top.place("self").slot
+	}
 	top.analyze(body)
-	plan := top.plan()
+	plan = top.plan()
 	r.body(body, top)
 	for len(r.bodies) > 0 {
 		n := r.bodies[0]
 		r.bodies = r.bodies[1:]
 		r.block(n)
 	}
-	return u, plan
+	return u, plan, self
 }
 
 func (r *resolver) fail(at int, format string, args ...any) {

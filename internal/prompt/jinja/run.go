@@ -82,11 +82,9 @@ func (m *machine) exec(n stmt, f *slots) jump {
 
 // output prints an expression. Text of the template needs no evaluation.
 func (m *machine) output(x expr, f *slots) {
-	if c, ok := x.(*constExpr); ok {
-		if s, ok := c.v.(*Str); ok {
-			m.print(s)
-			return
-		}
+	if d, ok := x.(*dataExpr); ok {
+		m.print(d.text)
+		return
 	}
 	m.print(m.escaped(m.eval(x, f)))
 }
