@@ -16,7 +16,7 @@ func splitArgs(m *machine, s *Str, a arguments) (*Str, int) {
 	if absentOrNone(p[0]) {
 		return nil, limit
 	}
-	return separator(m, s, p[0]), limit
+	return separator(p[0]), limit
 }
 
 func strSplit(m *machine, self value, a arguments) value {

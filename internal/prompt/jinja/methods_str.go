@@ -87,7 +87,7 @@ func (m *machine) strip(s *Str, chars value, left, right bool) *Str {
 	m.work(len(s.text))
 	drop := isSpace
 	if chars != nil {
-		set := argument(m, s, chars).text
+		set := textArg(chars).text
 		drop = func(r rune) bool { return strings.ContainsRune(set, r) }
 	}
 	i, j := 0, len(s.text)
@@ -101,7 +101,7 @@ func (m *machine) strip(s *Str, chars value, left, right bool) *Str {
 }
 
 func strPartition(m *machine, self value, a arguments) value {
-	s, sep := self.(*Str), separator(m, self.(*Str), single("partition", a))
+	s, sep := self.(*Str), separator(single("partition", a))
 	m.work(len(s.text))
 	i := strings.Index(s.text, sep.text)
 	if i < 0 {
@@ -111,7 +111,7 @@ func strPartition(m *machine, self value, a arguments) value {
 }
 
 func strRpartition(m *machine, self value, a arguments) value {
-	s, sep := self.(*Str), separator(m, self.(*Str), single("rpartition", a))
+	s, sep := self.(*Str), separator(single("rpartition", a))
 	m.work(len(s.text))
 	i := strings.LastIndex(s.text, sep.text)
 	if i < 0 {
@@ -120,8 +120,8 @@ func strRpartition(m *machine, self value, a arguments) value {
 	return &Tuple{items: []value{s.slice(0, i), s.slice(i, i+len(sep.text)), s.slice(i+len(sep.text), len(s.text))}}
 }
 
-func separator(m *machine, self *Str, v value) *Str {
-	sep := argument(m, self, v)
+func separator(v value) *Str {
+	sep := textArg(v)
 	if sep.text == "" {
 		valueError("empty separator")
 	}
@@ -156,7 +156,7 @@ func window(s *Str, start, end value) (text string, from int, ok bool) {
 func absentOrNone(v value) bool { return v == nil || v == (missing{}) }
 
 func affixMethod(name string, has func(s, affix string) bool) methodFunc {
-	return func(m *machine, self value, a arguments) value {
+	return func(_ *machine, self value, a arguments) value {
 		p := bindArgs(name, a, 1, "prefix", "start", "end")
 		text, _, ok := window(self.(*Str), p[1], p[2])
 		affixes := []value{p[0]}
@@ -176,16 +176,16 @@ func affixMethod(name string, has func(s, affix string) bool) methodFunc {
 	}
 }
 
-func strRemoveprefix(m *machine, self value, a arguments) value {
-	s, affix := self.(*Str), argument(m, self.(*Str), single("removeprefix", a))
+func strRemoveprefix(_ *machine, self value, a arguments) value {
+	s, affix := self.(*Str), textArg(single("removeprefix", a))
 	if strings.HasPrefix(s.text, affix.text) {
 		return s.slice(len(affix.text), len(s.text))
 	}
 	return s
 }
 
-func strRemovesuffix(m *machine, self value, a arguments) value {
-	s, affix := self.(*Str), argument(m, self.(*Str), single("removesuffix", a))
+func strRemovesuffix(_ *machine, self value, a arguments) value {
+	s, affix := self.(*Str), textArg(single("removesuffix", a))
 	if strings.HasSuffix(s.text, affix.text) {
 		return s.slice(0, len(s.text)-len(affix.text))
 	}
@@ -196,7 +196,7 @@ func strReplace(m *machine, self value, a arguments) value {
 	s := self.(*Str)
 	p := bindArgs("replace", a, 2, "old", "new", "count")
 	m.work(len(s.text))
-	out := s.replace(m, argument(m, s, p[0]).text, argument(m, s, p[1]), intArg(p[2], -1))
+	out := s.replace(m, textArg(p[0]).text, argument(m, s, p[1]), intArg(p[2], -1))
 	out.safe = s.safe
 	return out
 }
