@@ -126,12 +126,14 @@ func (e *Engine) stall() {
 	}
 	err := failure("a step takes longer than " + e.cfg.StepTimeout.String())
 	e.stalled = err
+	for _, r := range requests { // before their clients hear of it: the next step is without them
+		e.inbox = append(e.inbox, order{kind: abort, req: r, err: err})
+	}
 	e.mu.Unlock()
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	e.cfg.Logger.Error("engine: step takes too long", "timeout", e.cfg.StepTimeout, "requests", len(requests), "stack", string(stacks))
 	for _, r := range requests {
 		r.queue.Fail(err)
-		e.post(order{kind: abort, req: r, err: err})
 	}
 }

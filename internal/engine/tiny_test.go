@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !race
+
+// The race detector slows the plain Go kernels down by two orders of magnitude, and the fake model covers the engine's
+// own concurrency.
+
 package engine
 
 import (
