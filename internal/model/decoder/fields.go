@@ -149,6 +149,15 @@ func (f *Fields) Off(keys ...string) {
 	}
 }
 
+// FullAttention refuses a list of layer types that names anything but full attention.
+func (f *Fields) FullAttention() {
+	for _, t := range f.Strings("layer_types") {
+		if t != "full_attention" {
+			f.Fail("layer_types: %q is not supported by this family", t)
+		}
+	}
+}
+
 // object returns the fields of a nested JSON object.
 func (f *Fields) object(key string) (*Fields, bool) {
 	j, ok := f.src.(jsonFields)

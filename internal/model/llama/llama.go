@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package llama is the Llama family: Llama 1 to 3.3, Mistral without windows, SmolLM, SmolLM2 and others of that shape.
+// Package llama is the Llama family: Llama 1 to 3.3, Mistral, SmolLM, SmolLM2 and others of that shape.
 //
 // Touvron et al. 2023 (arXiv:2302.13971, 2307.09288), Llama Team 2024 (arXiv:2407.21783): pre-norm blocks of RMSNorm,
 // grouped attention with rotary positions, and a SwiGLU MLP.
@@ -10,6 +10,8 @@
 package llama
 
 import (
+	"slices"
+
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/model/decoder"
 	"github.com/sampo-ai/sampo/internal/ordjson"
@@ -80,6 +82,12 @@ func fromHF(config *ordjson.Object) (model.Config, error) {
 	c.Rope = decoder.HFRope(f, "full_attention", 10000, c.HeadDim)
 	c.TiedOutput = f.BoolOr("tie_word_embeddings", false)
 	f.OneOf("hidden_act", "silu")
-	f.Off("sliding_window")
+	if window := f.IntOr("sliding_window", 0); window != 0 && slices.Contains(f.Strings("architectures"), "MistralForCausalLM") {
+		// Mistral 7B v0.1: every layer sees a window. Llama's own reference code takes no notice of the field.
+		c.Window, c.WindowRope = window, c.Rope
+		c.WindowLayers = slices.Repeat([]bool{true}, max(0, min(c.Layers, 1<<10)))
+	} else {
+		f.FullAttention()
+	}
 	return f.Finish(c)
 }

@@ -75,5 +75,6 @@ func fromHF(config *ordjson.Object) (model.Config, error) {
 	c.TiedOutput = f.BoolOr("tie_word_embeddings", false)
 	f.OneOf("hidden_act", "silu")
 	f.Off("use_sliding_window")
+	f.FullAttention()
 	return f.Finish(c)
 }
