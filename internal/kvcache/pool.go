@@ -264,16 +264,8 @@ func (p *Pool) Check(tables ...*Table) error {
 	for g := range p.stores {
 		refs := make([]int32, p.Total(g))
 		for _, t := range tables {
-			for i, b := range t.blocks[g] {
-				if (b == None) != (i < t.let[g]) {
-					return fmt.Errorf("kvcache: group %d: entry %d of a table is %d, %d are let go", g, i, b, t.let[g])
-				}
-				if b != None {
-					refs[b]++
-				}
-			}
-			if len(t.blocks[g]) < p.blocks(t.tokens) {
-				return fmt.Errorf("kvcache: group %d: %d blocks for %d tokens", g, len(t.blocks[g]), t.tokens)
+			if err := t.count(refs, g, p.blocks(t.tokens)); err != nil {
+				return fmt.Errorf("kvcache: group %d: %w", g, err)
 			}
 		}
 		if err := p.stores[g].check(refs); err != nil {

@@ -2,7 +2,11 @@
 
 package kvcache
 
-import "github.com/sampo-ai/sampo/internal/token"
+import (
+	"fmt"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
 
 // A Table lists the blocks of one sequence. Pool.NewTable makes one; only its pool changes it. The sequence may get
 // longer, but the tokens that its table has seen never change, not even after Release.
@@ -36,3 +40,19 @@ func (t *Table) name(c *chainer, tokens []token.ID, i, blockSize int) Hash {
 
 // held returns how many blocks the table lists in group g.
 func (t *Table) held(g int) int { return len(t.blocks[g]) - t.let[g] }
+
+// count adds the table's blocks of group g to refs. The table needs at least so many entries.
+func (t *Table) count(refs []int32, g, least int) error {
+	if len(t.blocks[g]) < least {
+		return fmt.Errorf("%d blocks for %d tokens", len(t.blocks[g]), t.tokens)
+	}
+	for i, b := range t.blocks[g] {
+		if (b == None) != (i < t.let[g]) {
+			return fmt.Errorf("entry %d of a table is %d, and %d are let go", i, b, t.let[g])
+		}
+		if b != None {
+			refs[b]++
+		}
+	}
+	return nil
+}
