@@ -2,6 +2,11 @@
 
 package kernel
 
+import (
+	"encoding/binary"
+	"math"
+)
+
 // A Float is a type of float weights.
 type Float int
 
@@ -20,15 +25,22 @@ func (f Float) Bytes() int {
 	return 2
 }
 
-// value decodes the i-th value of b.
-func (f Float) value(b []byte, i int) float32 {
+// decode sets dst to the first values of b.
+func (f Float) decode(dst []float32, b []byte) {
 	switch f {
+	case F32:
+		for i := range dst {
+			dst[i] = floatAt(b[4*i:])
+		}
 	case F16:
-		return halfAt(b, i)
+		for i := range dst {
+			dst[i] = halfAt(b, i)
+		}
 	case BF16:
-		return floatAt([]byte{0, 0, b[2*i], b[2*i+1]})
+		for i := range dst {
+			dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16)
+		}
 	}
-	return floatAt(b[4*i:])
 }
 
 const (
@@ -83,6 +95,12 @@ func Dot(dst []float32, ldd int, w FloatRows, x []float32) {
 	for o := 0; o < whole; o += DotRows {
 		kernels.rows(dst[o:], ldd, FloatRows{w.Type, w.Cols, w.Bytes[o*w.rowBytes():]}, x)
 	}
+	if whole > 0 && whole < rows {
+		// The last DotRows rows again: those done already get the same bits.
+		o := rows - DotRows
+		kernels.rows(dst[o:], ldd, FloatRows{w.Type, w.Cols, w.Bytes[o*w.rowBytes():]}, x)
+		return
+	}
 	for o := whole; o < rows; o++ {
 		kernels.single(dst[o:], ldd, FloatRows{w.Type, w.Cols, w.row(o)}, x)
 	}
@@ -121,10 +139,12 @@ func dotPlain(dst []float32, ldd int, w FloatRows, x []float32) {
 }
 
 func dotRow(f Float, w []byte, x []float32) float32 {
-	var sums [dotCols]float32
+	var sums, values [dotCols]float32
 	for at := 0; at < len(x); at += dotCols {
-		for i, v := range x[at:min(at+dotCols, len(x))] {
-			sums[i] += f.value(w, at+i) * v
+		n := min(dotCols, len(x)-at)
+		f.decode(values[:n], w[at*f.Bytes():])
+		for i, v := range x[at : at+n] {
+			sums[i] += values[i] * v
 		}
 	}
 	return sumTree(&sums)

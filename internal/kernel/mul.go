@@ -15,9 +15,9 @@ type mulFunc func(dst *float32, ldd uintptr, codes, scales, act *byte, stride ui
 // mulTiers holds the kernels of each tier for 1, 2, 4 and 8 rows. Those that a tier lacks are nil.
 var mulTiers [avx512 + 1][formats][4]mulFunc
 
-// Mul sets dst to the product of a panel with a tile of activations.
+// Mul sets dst to the product of panels with a tile of activations.
 //
-// Shapes: dst [T, 16] with ldd floats from row to row, T being the rows of the tile; w [16, E]; x [T, E].
+// Shapes: dst [T, O] with ldd floats from row to row, T being the rows of the tile; w [O, E]; x [T, E].
 //
 // For output o and row t, with codes w, zero point z, weight scale s, activation codes a and scale d, block after block:
 //
@@ -27,20 +27,25 @@ var mulTiers [avx512 + 1][formats][4]mulFunc
 //
 // Q6_K does the first two lines for each half of the block, which have scales of their own.
 // Every operation rounds once to float32, so the bits do not depend on the tier or on the number of rows.
-func Mul(dst []float32, ldd int, w Panel, x Tile) {
-	stride := x.Rows * RecordBytes
-	_ = dst[(x.Rows-1)*ldd+PanelRows-1]
-	_ = w.Bytes[w.Format.PanelBytes(w.Blocks)-1]
+func Mul(dst []float32, ldd int, w Panels, x Tile) {
+	panels, stride := w.Count(), x.Rows*RecordBytes
+	if panels == 0 || x.Rows == 0 {
+		return
+	}
+	_ = dst[(x.Rows-1)*ldd+panels*PanelRows-1]
 	_ = x.Records[w.Blocks*stride-1]
 	kernels := &mulTiers[active][w.Format]
-	scales := &w.scales()[0]
-	for t := 0; t < x.Rows; {
-		size := 3
-		for 1<<size > x.Rows-t || kernels[size] == nil {
-			size--
+	size, codes := w.Format.PanelBytes(w.Blocks), w.Blocks*w.Format.CodeBytes()
+	for i := range panels {
+		panel := w.Bytes[i*size:][:size]
+		for t := 0; t < x.Rows; {
+			log := 3
+			for 1<<log > x.Rows-t || kernels[log] == nil {
+				log--
+			}
+			kernels[log](&dst[t*ldd+i*PanelRows], uintptr(ldd)*4, &panel[0], &panel[codes], &x.Records[t*RecordBytes], uintptr(stride), w.Blocks)
+			t += 1 << log
 		}
-		kernels[size](&dst[t*ldd], uintptr(ldd)*4, &w.Bytes[0], scales, &x.Records[t*RecordBytes], uintptr(stride), w.Blocks)
-		t += 1 << size
 	}
 }
 
@@ -49,7 +54,7 @@ func Mul(dst []float32, ldd int, w Panel, x Tile) {
 func init() {
 	for f := range formats {
 		mulTiers[generic][f][0] = func(dst *float32, _ uintptr, codes, _, act *byte, stride uintptr, blocks int) {
-			w := Panel{f, blocks, unsafe.Slice(codes, f.PanelBytes(blocks))}
+			w := Panels{f, blocks, unsafe.Slice(codes, f.PanelBytes(blocks))}
 			mulTwin(unsafe.Slice(dst, PanelRows), w, unsafe.Slice(act, (blocks-1)*int(stride)+RecordBytes), int(stride))
 		}
 	}

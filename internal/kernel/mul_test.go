@@ -21,7 +21,7 @@ func withTier(t *testing.T, f func(t *testing.T)) {
 }
 
 // randomPanel makes a panel of random codes and sensible scales. Extreme takes the largest codes throughout.
-func randomPanel(r *rand.Rand, f Format, blocks int, extreme bool) Panel {
+func randomPanel(r *rand.Rand, f Format, blocks int, extreme bool) Panels {
 	panel := make([]byte, f.PanelBytes(blocks))
 	codes := blocks * f.CodeBytes()
 	for i := range panel {
@@ -41,7 +41,7 @@ func randomPanel(r *rand.Rand, f Format, blocks int, extreme bool) Panel {
 			binary.LittleEndian.PutUint16(s[2*i:], half)
 		}
 	}
-	return Panel{f, blocks, panel}
+	return Panels{f, blocks, panel}
 }
 
 // randomTile makes a tile of rows whose values are of very different sizes. Extreme gives the largest codes throughout.
@@ -68,13 +68,15 @@ func TestMulGivesTheBitsOfTheTwin(t *testing.T) {
 				rows := 1 + r.IntN(TileRows)
 				blocks := (1 + r.IntN(5)) * f.GroupBlocks()
 				extreme := round%4 == 3
-				panel, tile := randomPanel(r, f, blocks, extreme), randomTile(r, rows, blocks, extreme)
-				ldd := PanelRows + r.IntN(5)
-				got := make([]float32, rows*ldd+PanelRows)
-				Mul(got, ldd, panel, tile)
+				panels, tile := randomPanel(r, f, blocks, extreme), randomTile(r, rows, blocks, extreme)
+				panels.Bytes = append(panels.Bytes, randomPanel(r, f, blocks, extreme).Bytes...)
+				ldd := 2*PanelRows + r.IntN(5)
+				got := make([]float32, rows*ldd)
+				Mul(got, ldd, panels, tile)
 				for row := range rows {
-					var want [PanelRows]float32
-					mulTwin(want[:], panel, tile.Records[row*RecordBytes:], rows*RecordBytes)
+					var want [2 * PanelRows]float32
+					mulTwin(want[:PanelRows], panels.Slice(0, 1), tile.Records[row*RecordBytes:], rows*RecordBytes)
+					mulTwin(want[PanelRows:], panels.Slice(1, 2), tile.Records[row*RecordBytes:], rows*RecordBytes)
 					for o := range want {
 						if g, w := got[row*ldd+o], want[o]; math.Float32bits(g) != math.Float32bits(w) {
 							t.Fatalf("%v, %d blocks, row %d of %d, output %d: got %v, want %v", f, blocks, row, rows, o, g, w)
@@ -104,7 +106,7 @@ func TestMulIsExactAtTheLimitsOfItsIntegers(t *testing.T) {
 				act := make([]byte, RecordBytes)
 				Quantize(act, RecordBytes, x)
 				var got [PanelRows]float32
-				Mul(got[:], PanelRows, Panel{Q80, 1, panel}, Tile{1, act})
+				Mul(got[:], PanelRows, Panels{Q80, 1, panel}, Tile{1, act})
 				scale := floatAt(act[recordScale:])
 				want := float32(weight*127*int32(value)*BlockCols) * scale
 				for o := range got {
@@ -184,6 +186,22 @@ func TestHalfValue(t *testing.T) {
 	for h, want := range map[uint16]float32{0: 0, 1: 0x1p-24, 0x3C00: 1, 0xC000: -2, 0x7BFF: 65504, 0x0400: 0x1p-14, 0x83FF: -1023 * 0x1p-24} {
 		if got := halfValue(h); got != want {
 			t.Errorf("halfValue(%#x): got %v, want %v", h, got, want)
+		}
+	}
+}
+
+func TestUnpackBlockAgreesWithCodeAt(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for f := range formats {
+		codes := randomPanel(r, f, f.GroupBlocks(), false).codesOf(0)
+		var got [PanelRows * BlockCols]byte
+		unpackBlock(f, &got, codes)
+		for o := range PanelRows {
+			for i := range BlockCols {
+				if g, want := got[i/4*64+o*4+i%4], codeAt(f, codes, o, i); g != want {
+					t.Fatalf("%v, row %d, input %d: got %d, want %d", f, o, i, g, want)
+				}
+			}
 		}
 	}
 }

@@ -9,18 +9,21 @@ import (
 
 // mulTwin is the definition of the panel products, for one row of activations.
 //
-// Shapes: dst [16]; w [16, 32*blocks]; the record of block b starts at act[b*stride].
-func mulTwin(dst []float32, w Panel, act []byte, stride int) {
+// Shapes: dst [16]; w one panel; the record of block b starts at act[b*stride].
+func mulTwin(dst []float32, w Panels, act []byte, stride int) {
 	f := w.Format
 	group, codeBytes := f.GroupBlocks(), f.CodeBytes()
+	codes, scales := w.codesOf(0), w.scalesOf(0)
 	var sums [PanelRows]float32
+	var s blockScales
+	var unpacked [PanelRows * BlockCols]byte
 	for b := range w.Blocks {
 		record := (*[RecordBytes]byte)(act[b*stride:])
-		blockScales := scalesOf(f, w.scales()[b/group*f.ScaleBytes():], b%group)
-		codes := w.codes()[b*codeBytes:][:codeBytes]
+		s.decode(f, scales[b/group*f.ScaleBytes():], b%group)
+		unpackBlock(f, &unpacked, codes[b*codeBytes:])
 		for o := range PanelRows {
-			lo, hi := dotBlock(f, codes, o, record)
-			sums[o] = blockScales.add(sums[o], o, lo, hi, record)
+			lo, hi := dotBlock(&unpacked, o, layouts[f].zero, record)
+			sums[o] = s.add(sums[o], o, lo, hi, record)
 		}
 	}
 	copy(dst, sums[:])
@@ -28,13 +31,36 @@ func mulTwin(dst []float32, w Panel, act []byte, stride int) {
 
 // dotBlock gives the exact sums of (code-zero)*activation over the first and the last 16 inputs of a block for row o
 // of the panel.
-func dotBlock(f Format, codes []byte, o int, record *[RecordBytes]byte) (lo, hi int32) {
-	zero := layouts[f].zero
-	for i := range BlockCols / 2 {
-		lo += (int32(codeAt(f, codes, o, i)) - zero) * int32(int8(record[i]))
-		hi += (int32(codeAt(f, codes, o, i+16)) - zero) * int32(int8(record[i+16]))
+func dotBlock(codes *[PanelRows * BlockCols]byte, o int, zero int32, record *[RecordBytes]byte) (lo, hi int32) {
+	for k := range 4 {
+		first, last := (*[4]byte)(codes[k*64+o*4:]), (*[4]byte)(codes[(k+4)*64+o*4:])
+		for j := range 4 {
+			lo += (int32(first[j]) - zero) * int32(int8(record[4*k+j]))
+			hi += (int32(last[j]) - zero) * int32(int8(record[4*k+16+j]))
+		}
 	}
 	return lo, hi
+}
+
+// unpackBlock sets dst to the codes of a block as bytes, in eight lines as 8-bit codes have them. It is codeAt for all
+// rows and inputs, eight codes at a time.
+func unpackBlock(f Format, dst *[PanelRows * BlockCols]byte, codes []byte) {
+	if layouts[f].bits == 8 {
+		copy(dst[:], codes)
+		return
+	}
+	const nibbles, fifth, upper = 0x0F0F0F0F0F0F0F0F, 0x1010101010101010, 0x3030303030303030
+	for at := 0; at < 512; at += 8 {
+		k, column := at/64, at%64
+		word := binary.LittleEndian.Uint64(codes[at%256:]) >> (k / 4 * 4) & nibbles
+		switch layouts[f].bits {
+		case 5:
+			word |= binary.LittleEndian.Uint64(codes[256+column:]) >> k << 4 & fifth
+		case 6:
+			word |= binary.LittleEndian.Uint64(codes[256+k/4*64+column:]) >> (k % 4 * 2) << 4 & upper
+		}
+		binary.LittleEndian.PutUint64(dst[at:], word)
+	}
 }
 
 // codeAt gives the code of row o and input i of a block. DESIGN.md draws the layout.
@@ -61,9 +87,8 @@ type blockScales struct {
 	minima bool
 }
 
-// scalesOf decodes the scales of block b of a group.
-func scalesOf(f Format, group []byte, b int) *blockScales {
-	var s blockScales
+// decode reads the scales of block b of a group.
+func (s *blockScales) decode(f Format, group []byte, b int) {
 	for o := range PanelRows {
 		d := halfAt(group, o)
 		switch f {
@@ -80,7 +105,6 @@ func scalesOf(f Format, group []byte, b int) *blockScales {
 			s.lo[o] = d
 		}
 	}
-	return &s
 }
 
 // add adds a block's integers to the sum of row o.

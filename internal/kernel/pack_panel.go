@@ -69,18 +69,34 @@ func (f Format) PanelBytes(blocks int) int {
 	return (blocks*f.CodeBytes() + blocks/f.GroupBlocks()*f.ScaleBytes() + 63) &^ 63
 }
 
-// A Panel is 16 packed weight rows.
+// Panels are packed weight rows: one panel of 16 rows after the other.
 //
-// Shapes: [16, 32*Blocks]; Bytes holds Format.PanelBytes(Blocks), first the codes of all blocks, then their scales.
-type Panel struct {
+// Shapes: [16*N, 32*Blocks] in N panels; Bytes holds N times Format.PanelBytes(Blocks), each the codes of all blocks, then
+// their scales.
+type Panels struct {
 	Format Format
 	Blocks int
 	Bytes  []byte
 }
 
-// codes are the codes of all blocks, scales the scales of all groups.
-func (p *Panel) codes() []byte  { return p.Bytes[:p.Blocks*p.Format.CodeBytes()] }
-func (p *Panel) scales() []byte { return p.Bytes[p.Blocks*p.Format.CodeBytes():] }
+// Count is the number of panels.
+func (w Panels) Count() int { return len(w.Bytes) / w.Format.PanelBytes(w.Blocks) }
+
+// Slice gives the panels from first to end.
+func (w Panels) Slice(first, end int) Panels {
+	size := w.Format.PanelBytes(w.Blocks)
+	w.Bytes = w.Bytes[first*size : end*size]
+	return w
+}
+
+// codesOf are the codes of all blocks of panel i, scalesOf the scales of all its groups.
+func (w Panels) codesOf(i int) []byte {
+	return w.Bytes[i*w.Format.PanelBytes(w.Blocks):][:w.Blocks*w.Format.CodeBytes()]
+}
+
+func (w Panels) scalesOf(i int) []byte {
+	return w.Slice(i, i+1).Bytes[w.Blocks*w.Format.CodeBytes():]
+}
 
 // A Tile is up to TileRows activation rows as Quantize writes them.
 //

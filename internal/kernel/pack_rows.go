@@ -16,11 +16,12 @@ var packers = [formats]func(codes, scales, row []byte, o int){
 	Q6K: packQ6K,
 }
 
-// PackRow puts a row as stored in a GGUF file into row o of a panel.
+// PackRow puts a row as stored in a GGUF file into row o of the panels.
 //
-// Shapes: w [16, E]; row holds E values of the type that the panel's format is named after.
-func PackRow(w Panel, row []byte, o int) {
-	packers[w.Format](w.codes(), w.scales(), row, o)
+// Shapes: w [O, E]; row holds E values of the type that the format is named after.
+func PackRow(w Panels, row []byte, o int) {
+	panel := o / PanelRows
+	packers[w.Format](w.codesOf(panel), w.scalesOf(panel), row, o%PanelRows)
 }
 
 // A legacy format: blocks of a head (scale and perhaps minimum), perhaps fifth bits, and nibbles. Byte i of the nibbles
@@ -157,16 +158,18 @@ func packQ6K(codes, scales, row []byte, o int) {
 func word(b []byte) uint32   { return binary.LittleEndian.Uint32(b) }
 func put(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }
 
-// UnpackRow sets dst to the values of row o of a panel: those that the stored row had, bit for bit.
+// UnpackRow sets dst to the values of row o: those that the stored row had, bit for bit.
 //
-// Shapes: dst [E]; w [16, E].
-func UnpackRow(dst []float32, w Panel, o int) {
-	f := w.Format
+// Shapes: dst [E]; w [O, E].
+func UnpackRow(dst []float32, w Panels, o int) {
+	f, panelCodes, scales := w.Format, w.codesOf(o/PanelRows), w.scalesOf(o/PanelRows)
+	o %= PanelRows
+	var s blockScales
 	zero := layouts[f].zero
 	for b := range w.Blocks {
-		s := scalesOf(f, w.scales()[b/f.GroupBlocks()*f.ScaleBytes():], b%f.GroupBlocks())
+		s.decode(f, scales[b/f.GroupBlocks()*f.ScaleBytes():], b%f.GroupBlocks())
 		scale, minimum := s.lo[o], s.min[o]
-		codes := w.codes()[b*f.CodeBytes():][:f.CodeBytes()]
+		codes := panelCodes[b*f.CodeBytes():][:f.CodeBytes()]
 		for i := range BlockCols {
 			if s.halves && i == 16 {
 				scale = s.hi[o]

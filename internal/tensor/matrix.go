@@ -5,6 +5,7 @@ package tensor
 import (
 	"fmt"
 
+	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/quant"
 )
 
@@ -14,8 +15,8 @@ import (
 type Matrix struct {
 	typ        quant.Type
 	rows, cols int
-	packed     *panels // of quantised weights
-	data       []byte  // the rows as stored, of float weights
+	packed     *kernel.Panels // of quantised weights
+	data       []byte         // the rows as stored, of float weights
 }
 
 // NewMatrix takes data as a matrix of type t. If the matrix is Packed afterwards it has copied the data, else it keeps
@@ -57,7 +58,7 @@ func (m *Matrix) Packed() bool { return m.packed != nil }
 // Bytes is the memory that a product reads.
 func (m *Matrix) Bytes() int {
 	if m.packed != nil {
-		return len(m.packed.data)
+		return len(m.packed.Bytes)
 	}
 	return len(m.data)
 }
@@ -70,7 +71,7 @@ func Row(dst []float32, m *Matrix, i int) {
 		panic(fmt.Sprintf("tensor: row %d of [%d, %d] into %d values", i, m.rows, m.cols, len(dst)))
 	}
 	if m.packed != nil {
-		m.packed.row(dst, i)
+		kernel.UnpackRow(dst, *m.packed, i)
 		return
 	}
 	bytes := m.typ.RowBytes(m.cols)

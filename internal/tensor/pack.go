@@ -19,40 +19,17 @@ var packedFormats = map[quant.Type]kernel.Format{
 	quant.Q6K: kernel.Q6K,
 }
 
-// panels are packed weights: groups of 16 rows, the last one filled up with rows of zeros.
-type panels struct {
-	format kernel.Format
-	blocks int    // blocks of 32 inputs in a row
-	bytes  int    // of one panel
-	data   []byte // [count, bytes], on a cache line
-}
-
-// packPanels copies stored rows into panels, on all threads.
+// packPanels copies stored rows into panels, on all threads. Rows that the last panel lacks are zeros.
 //
 // Shapes: data holds rows of 32*blocks values of the format's type.
-func packPanels(p *Pool, f kernel.Format, rows, blocks int, data []byte) *panels {
-	w := &panels{format: f, blocks: blocks, bytes: f.PanelBytes(blocks)}
+func packPanels(p *Pool, f kernel.Format, rows, blocks int, data []byte) *kernel.Panels {
 	count := (rows + kernel.PanelRows - 1) / kernel.PanelRows
-	w.data = p.slab.take(count * w.bytes)
+	w := &kernel.Panels{Format: f, Blocks: blocks, Bytes: p.slab.take(count * f.PanelBytes(blocks))}
 	rowBytes := len(data) / rows
 	p.Do(count, func(i, _ int) {
-		for o := range min(kernel.PanelRows, rows-i*kernel.PanelRows) {
-			row := data[(i*kernel.PanelRows+o)*rowBytes:][:rowBytes]
-			kernel.PackRow(w.panel(i), row, o)
+		for o := i * kernel.PanelRows; o < min((i+1)*kernel.PanelRows, rows); o++ {
+			kernel.PackRow(*w, data[o*rowBytes:][:rowBytes], o)
 		}
 	})
 	return w
-}
-
-// count is the number of panels.
-func (w *panels) count() int { return len(w.data) / w.bytes }
-
-// panel gives panel i.
-func (w *panels) panel(i int) kernel.Panel {
-	return kernel.Panel{Format: w.format, Blocks: w.blocks, Bytes: w.data[i*w.bytes:][:w.bytes:w.bytes]}
-}
-
-// row sets dst to the values of row i.
-func (w *panels) row(dst []float32, i int) {
-	kernel.UnpackRow(dst, w.panel(i/kernel.PanelRows), i%kernel.PanelRows)
 }

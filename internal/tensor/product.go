@@ -86,27 +86,27 @@ func (r *productRun) chunk(i, worker int) {
 		r.floatRows(piece, rows, min(rows+piece.step*kernel.PanelRows, w.rows))
 		return
 	}
-	end := min(first+piece.step, w.packed.count())
+	end := min(first+piece.step, w.packed.Count())
 	for tile := range r.a.tiles() {
-		x, dst := r.a.tile(tile), piece.Dst[tile*tileRows*w.rows:]
-		for panel := first; panel < end; panel++ {
-			w.mulPanel(dst, panel, x, r.scratch[worker])
-		}
+		w.mulPanels(piece.Dst[tile*tileRows*w.rows:], first, end, r.a.tile(tile), r.scratch[worker])
 	}
 }
 
-// mulPanel multiplies panel i with a tile of activations. Scratch takes the outputs of a panel that is not full.
+// mulPanels multiplies panels from first to end with a tile of activations. Scratch takes the outputs of a last panel that
+// is not full.
 //
-// Shapes: dst [T, rows], T being the rows of the tile.
-func (m *Matrix) mulPanel(dst []float32, i int, x kernel.Tile, scratch []float32) {
-	panel, column := m.packed.panel(i), i*kernel.PanelRows
-	if column+kernel.PanelRows <= m.rows {
-		kernel.Mul(dst[column:], m.rows, panel, x)
+// Shapes: dst [T, rows], T being the rows of the tile; scratch [T, 16].
+func (m *Matrix) mulPanels(dst []float32, first, end int, x kernel.Tile, scratch []float32) {
+	full := min(end, m.rows/kernel.PanelRows)
+	if first < full {
+		kernel.Mul(dst[first*kernel.PanelRows:], m.rows, m.packed.Slice(first, full), x)
+	}
+	if full == end {
 		return
 	}
-	kernel.Mul(scratch, kernel.PanelRows, panel, x)
+	kernel.Mul(scratch, kernel.PanelRows, m.packed.Slice(full, end), x)
 	for t := range x.Rows {
-		copy(dst[t*m.rows+column:(t+1)*m.rows], scratch[t*kernel.PanelRows:])
+		copy(dst[t*m.rows+full*kernel.PanelRows:(t+1)*m.rows], scratch[t*kernel.PanelRows:])
 	}
 }
 
