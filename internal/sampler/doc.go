@@ -9,8 +9,8 @@
 // are those of the row as the model gave it.
 //
 // Always true: the token depends on the row, the parameters, the choice's tokens, the seed and the output position,
-// on nothing else and on no machine. To that end probabilities are whole numbers: a token's weight is
-// exp((z - max z) / temperature) in units of 2^-44, rounded. Sums of whole numbers do not depend on their order, so
+// on nothing else and on no machine. To that end probabilities are whole numbers: a token's weight is exp(z - max z),
+// z being divided by the temperature, in units of 2^-44, rounded. Sums of whole numbers do not depend on their order, so
 // the partial selections here give exactly what sorting everything would. Ties go to the lower ID.
 //
 // A row may hold -Inf (a token that cannot be), but not NaN or +Inf: ErrNotFinite. If no token is left: ErrNoToken.

@@ -4,7 +4,6 @@ package sampler
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/sampo-ai/sampo/internal/token"
@@ -26,7 +25,7 @@ func (s *Sampler) Logprobs(logits []float32, id token.ID, n int) (own Logprob, t
 	if err != nil {
 		return Logprob{Token: id}, nil, err
 	}
-	norm := logSum(logits, logits[best])
+	norm := s.logSum(logits, logits[best])
 	own = Logprob{Token: id, Logprob: float32(float64(logits[id]) - norm), Rank: rank(logits, id)}
 	if n <= 0 {
 		return own, nil, nil
@@ -46,15 +45,6 @@ func (s *Sampler) Logprobs(logits []float32, id token.ID, n int) (own Logprob, t
 		top[i].Rank = i + 1
 	}
 	return own, top, nil
-}
-
-// logSum returns the logarithm of the sum of exponentials, where best is the largest logit.
-func logSum(z []float32, best float32) float64 {
-	total := uint64(0)
-	for _, v := range z {
-		total += weight(float64(v) - float64(best))
-	}
-	return float64(best) + math.Log(float64(total)/weightOne)
 }
 
 func rank(z []float32, id token.ID) int {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
@@ -20,6 +21,7 @@ var ErrNoToken = errors.New("sampler: every token is forbidden")
 // A Sampler is scratch memory for one worker. Its methods allocate nothing, but for results that say so.
 type Sampler struct {
 	row        []float32   // [V] processed logits
+	exp        []float32   // [V], rounded up to the kernel's lanes
 	candidates []candidate // at most V, in the order of IDs
 	heap       []float32   // at most V
 	sums       [radixSize]uint64
@@ -39,6 +41,7 @@ func New(vocab int) *Sampler {
 	}
 	return &Sampler{
 		row:        make([]float32, vocab),
+		exp:        make([]float32, vocab+16),
 		candidates: make([]candidate, 0, vocab),
 		heap:       make([]float32, 0, vocab),
 	}
@@ -53,7 +56,9 @@ func (s *Sampler) Sample(logits []float32, st *State) (token.ID, error) {
 	if err != nil || st.params.Temperature == 0 {
 		return best, err
 	}
-	s.gather(z, z[best], &st.params)
+	if err := s.gather(z, best, &st.params); err != nil {
+		return token.None, err
+	}
 	if p := st.params.TopP; p > 0 && p < 1 {
 		s.nucleus(p)
 	}
@@ -82,26 +87,40 @@ func argmax(z []float32) (token.ID, error) {
 	return at, nil
 }
 
-// gather makes candidates of the tokens that pass min-p and top-k, with weights at the temperature.
+// gather divides by the temperature and makes candidates of the tokens that pass min-p and top-k.
 //
 // min-p drops by probability over that of the best token, which is the weight itself; so neither filter needs a sum,
 // and both keep an upper part of the order of logits.
-func (s *Sampler) gather(z []float32, best float32, p *Params) {
-	least := negativeInfinity
-	if p.TopK > 0 && p.TopK < len(z) {
-		least = s.kth(z, p.TopK)
+//
+// Shapes: z [V], which may be s.row.
+func (s *Sampler) gather(z []float32, best token.ID, p *Params) error {
+	scaled := s.row[:len(z)]
+	kernel.Scale(scaled, z, 1/max(p.Temperature, 0.01))
+	top := scaled[best]
+	if math.Abs(float64(top)) > math.MaxFloat32 {
+		return ErrNotFinite
 	}
-	inverse := 1 / float64(max(p.Temperature, 0.01))
 	floor := minWeight(p.MinP)
 	s.candidates = s.candidates[:0]
-	for i, v := range z {
-		if v < least {
-			continue
+	if p.TopK > 0 && p.TopK < len(z) {
+		least := s.kth(scaled, p.TopK)
+		for i, v := range scaled {
+			if v >= least {
+				s.add(token.ID(i), v, kernel.Exp(v-top), floor)
+			}
 		}
-		w := weight(float64((float64(v) - float64(best)) * inverse))
-		if w >= floor {
-			s.candidates = append(s.candidates, candidate{weight: w, key: key(v), id: token.ID(i)})
-		}
+		return nil
+	}
+	for i, e := range s.exponentials(scaled, top) {
+		s.add(token.ID(i), scaled[i], e, floor)
+	}
+	return nil
+}
+
+// add makes a candidate of a token whose exponential is e, if that weighs at least floor.
+func (s *Sampler) add(id token.ID, v, e float32, floor uint64) {
+	if w := weight(e); w >= floor {
+		s.candidates = append(s.candidates, candidate{weight: w, key: key(v), id: id})
 	}
 }
 

@@ -10,19 +10,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
-func TestWeightIsTheExponential(t *testing.T) {
-	for i := range 200_000 {
-		x := -float64(i) * 35 / 200_000
-		got, want := float64(weight(x)), math.Exp(x)*weightOne
-		if math.Abs(got-want) > 0.51+want*1e-14 {
-			t.Fatalf("weight(%v) = %v, want %v", x, got, want)
+func TestExponentialsAreThoseOfTheirTwin(t *testing.T) {
+	z := make([]float32, 1003)
+	for i := range z {
+		z[i] = 7 - float32(i)/20
+	}
+	z[5] = negativeInfinity
+	for i, got := range New(len(z)).exponentials(z, 7) {
+		if want := kernel.Exp(z[i] - 7); got != want {
+			t.Fatalf("exp(%v - 7) = %v, the twin gives %v", z[i], got, want)
 		}
 	}
-	if weight(0) != weightOne || weight(math.Inf(-1)) != 0 {
-		t.Errorf("weight(0) = %d, weight(-Inf) = %d, want %d and 0", weight(0), weight(math.Inf(-1)), uint64(weightOne))
+	if weight(1) != weightOne || weight(0) != 0 {
+		t.Errorf("weight(1) = %d, weight(0) = %d, want %d and 0", weight(1), weight(0), uint64(weightOne))
 	}
 }
 
@@ -87,7 +91,9 @@ func TestFilters(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := New(len(logits))
 			tt.p.Temperature = 1
-			s.gather(logits, logits[1], &tt.p)
+			if err := s.gather(logits, 1, &tt.p); err != nil {
+				t.Fatal(err)
+			}
 			if tt.p.TopP > 0 {
 				s.nucleus(tt.p.TopP)
 			}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
@@ -78,10 +79,15 @@ func twinMasks(z []float32, p *Params, output []token.ID) {
 
 // twinDraw filters and draws; ids are sorted, best first.
 func twinDraw(z []float32, ids []token.ID, p *Params, uniform uint64) token.ID {
-	inverse := 1 / float64(max(p.Temperature, 0.01))
+	for i := range z {
+		z[i] *= 1 / max(p.Temperature, 0.01)
+	}
+	slices.SortFunc(ids, func(a, b token.ID) int { // dividing may have made ties
+		return cmp.Or(cmp.Compare(z[b], z[a]), cmp.Compare(a, b))
+	})
 	weights := make([]*big.Int, len(z))
 	for i := range z {
-		weights[i] = new(big.Int).SetUint64(weight((float64(z[i]) - float64(z[ids[0]])) * inverse))
+		weights[i] = new(big.Int).SetUint64(weight(kernel.Exp(z[i] - z[ids[0]])))
 	}
 	ids = slices.DeleteFunc(ids, func(id token.ID) bool {
 		w, _ := weights[id].Float64()

@@ -2,7 +2,11 @@
 
 package sampler
 
-import "math"
+import (
+	"math"
+
+	"github.com/sampo-ai/sampo/internal/kernel"
+)
 
 // weightOne is the weight of the best token. With 2^44 a sum over 2^20 tokens fits into 64 bits.
 const (
@@ -10,50 +14,31 @@ const (
 	maxVocab  = 1 << 20
 )
 
-// ln 2 in two parts, as in fdlibm's exp: a whole number of up to 20 bits times the first is exact.
-const (
-	expSteps   = 64 // table entries for one halving
-	expHigh    = 6.93147180369123816490e-01 / expSteps
-	expLow     = 1.90821492927058770002e-10 / expSteps
-	expInverse = expSteps / math.Ln2
-	expLeast   = -31.2 // exp of less is below half a unit: -45 ln 2
-)
+// weight turns an exponential, from 0 to 1, into a whole number.
+func weight(e float32) uint64 { return uint64(float64(e)*weightOne + 0.5) }
 
-// expTable has 2^(-j/64) in units of weights.
-var expTable = newExpTable()
-
-// newExpTable builds the table from square roots and products, which every machine rounds alike.
-func newExpTable() (table [expSteps]float64) {
-	table[0] = weightOne
-	root := 0.5
-	for bit := expSteps / 2; bit > 0; bit /= 2 {
-		root = math.Sqrt(root)
-		for j := 0; j < expSteps; j += 2 * bit {
-			table[j+bit] = float64(table[j] * root)
-		}
+// exponentials returns e^(z - best) for each logit. The kernel gives the same bits on every machine, and those of
+// kernel.Exp.
+//
+// Shapes: z [V]; result [V], valid until the next call.
+func (s *Sampler) exponentials(z []float32, best float32) []float32 {
+	const lanes = 16 // the kernel works on so many at once
+	e := s.exp[:(len(z)+lanes-1)/lanes*lanes]
+	copy(e, z)
+	for i := len(z); i < len(e); i++ {
+		e[i] = negativeInfinity
 	}
-	return table
+	kernel.SoftmaxChunk(e, best)
+	return e[:len(z)]
 }
 
-// weight returns exp(x) in units of 2^-44, rounded, for x at most 0.
+// logSum returns the logarithm of the sum of exponentials, where best is the largest logit.
 //
-// x is split into -k ln2/64 and a rest r up to ln2/64, whose exponential is a polynomial (error below 2^-48). The
-// conversions keep compilers from fusing products and sums: every machine computes the same bits.
-func weight(x float64) uint64 {
-	if x < expLeast {
-		return 0
+// Shapes: z [V].
+func (s *Sampler) logSum(z []float32, best float32) float64 {
+	total := uint64(0)
+	for _, e := range s.exponentials(z, best) {
+		total += weight(e)
 	}
-	k := int(x * expInverse) // towards zero: r is at most 0
-	kf := float64(k)
-	r := (x - float64(kf*expHigh)) - float64(kf*expLow)
-	p := 1 + float64(r*(1.0/5))
-	p = 1 + float64(float64(r*(1.0/4))*p)
-	p = 1 + float64(float64(r*(1.0/3))*p)
-	p = 1 + float64(float64(r*0.5)*p)
-	p = 1 + float64(r*p)
-	k = -k
-	e := float64(expTable[k%expSteps] * p)
-	// Halving k/64 times: exact, as weights are far from the smallest float64.
-	e *= math.Float64frombits(uint64(1023-k/expSteps) << 52)
-	return uint64(e + 0.5)
+	return float64(best) + math.Log(float64(total)/weightOne)
 }
