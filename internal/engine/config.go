@@ -73,7 +73,7 @@ func Plan(c model.Config, maxContext, batchTokens int, bytes int64) (blocks []in
 
 // resolve fills in defaults and checks what was given.
 func (c Config) resolve(m model.Config) (Config, error) {
-	setDefault(&c.MaxBatchTokens, DefaultBatchTokens)
+	setDefault(&c.MaxBatchTokens, max(DefaultBatchTokens, c.MaxRunning))
 	setDefault(&c.MaxRunning, min(DefaultRunning, c.MaxBatchTokens))
 	setDefault(&c.MaxWaiting, DefaultWaiting)
 	setDefault(&c.MixedTokens, DefaultMixedTokens)
