@@ -12,7 +12,8 @@ import (
 )
 
 // addedTokens reads added_tokens and what tokenizer_config.json has to say on them, and sets what each token is for. As in
-// transformers, an entry of added_tokens_decoder wins over its like in tokenizer.json, and a token that is named as BOS, EOS and so on is a special one.
+// transformers, an entry of added_tokens_decoder wins over its like in tokenizer.json, and a token that is named as BOS,
+// EOS and so on is a special one.
 func (b *builder) addedTokens(f *jsonFile) error {
 	var all []addedToken
 	place := map[string]int{} // content to index in all

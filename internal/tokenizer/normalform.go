@@ -11,10 +11,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A former brings text into a Unicode normalisation form.
-//
-// Hugging Face's tokenizers knows the composition of an old version of Unicode only: see lateMarks. And the package norm breaks runs of more than 30 combining marks with a joiner (Unicode's stream-safe format), which Hugging Face's
-// tokenizers does not. Texts where that happens go the slow way here.
+// A former brings text into a Unicode normalisation form, as Hugging Face's tokenizers does. That knows an old version of
+// Unicode only: see lateMarks. And it leaves runs of more than 30 combining marks whole, which the package norm breaks
+// with a joiner (Unicode's stream-safe format); texts where that happens go the slow way here.
 type former struct {
 	form      norm.Form
 	decompose norm.Form

@@ -26,10 +26,15 @@ def compare(idsof, reference, subject, corpus):
     hf.no_truncation()
     hf.no_padding()
     strings = [t.decode("utf-8", errors="replace") for t in corpus]
+    coded = [base64.b64encode(t) for t in corpus]
+    hf.encode_special_tokens = True
+    want_data = [hf.encode(s, add_special_tokens=False).ids for s in strings]
+    hf.encode_special_tokens = False
     want = [hf.encode(s, add_special_tokens=False).ids for s in strings]
-    got = [json.loads(l) for l in lines(idsof, subject, [base64.b64encode(t) for t in corpus], "-special")]
+    got = [json.loads(l) for l in lines(idsof, subject, coded, "-special")]
+    got_data = [json.loads(l) for l in lines(idsof, subject, coded)]
     different = 0
-    for s, w, g in zip(strings, want, got, strict=True):
+    for w, g in zip(want + want_data, got + got_data, strict=True):
         if w == g:
             continue
         different += 1
@@ -40,7 +45,7 @@ def compare(idsof, reference, subject, corpus):
             print("    got ", [(i, hf.id_to_token(i)) for i in g[at : at + 6]])
     decoded = lines(idsof, subject, [json.dumps(w).encode() for w in want], "-decode")
     undecoded = sum(base64.b64decode(d).decode("utf-8") != hf.decode(w, skip_special_tokens=False) for d, w in zip(decoded, want, strict=True))
-    return different, undecoded, sum(map(len, want))
+    return different, undecoded, sum(map(len, want)), sum(map(len, want_data))
 
 
 def main():
@@ -55,8 +60,8 @@ def main():
     failed = False
     for spec in a.tokenizers:
         name, reference, *subject = spec.split("=")
-        different, undecoded, n = compare(a.idsof, reference, subject[0] if subject else reference, corpus)
-        print(f"{name}: {len(corpus)} texts, {size} bytes, {n} tokens: {different} texts encoded otherwise, {undecoded} decoded otherwise", flush=True)
+        different, undecoded, n, data = compare(a.idsof, reference, subject[0] if subject else reference, corpus)
+        print(f"{name}: {len(corpus)} texts, {size} bytes, {n} tokens ({data} as data): {different} texts encoded otherwise, {undecoded} decoded otherwise", flush=True)
         failed = failed or different or undecoded
     sys.exit(1 if failed else 0)
 
