@@ -88,6 +88,7 @@ type (
 	outputStmt struct {
 		line
 		items []expr
+		lines []int // of the items
 	}
 	ifStmt struct {
 		line

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 )
 
 // A Dict is a Python dict: any hashable keys, in the order in which they were first set.
@@ -134,21 +133,30 @@ func hashKey(v value) any {
 	case *Str:
 		return v.text
 	case *Tuple:
-		var b strings.Builder
-		for _, item := range v.items {
-			if b.Len() > maxTupleKey {
-				throw("MemoryError", "tuple is too large to be a key")
-			}
-			key := hashKey(item)
-			fmt.Fprintf(&b, "%T:%d:%v,", key, len(fmt.Sprint(key)), key)
-		}
-		return tupleKey(b.String())
+		return tupleKey(appendKey(nil, v))
 	case *undefined:
 		return undefinedKey{}
 	case *List, *Dict:
 		typeError("unhashable type: '%s'", typeName(v))
 	}
 	return v
+}
+
+// appendKey spells the key of a value of a tuple.
+func appendKey(dst []byte, v value) []byte {
+	if len(dst) > maxTupleKey {
+		throw("MemoryError", "tuple is too large to be a key")
+	}
+	t, ok := v.(*Tuple)
+	if !ok {
+		key := fmt.Sprint(hashKey(v))
+		return fmt.Appendf(dst, "%T:%d:%s,", hashKey(v), len(key), key)
+	}
+	dst = append(dst, '(')
+	for _, item := range t.items {
+		dst = appendKey(dst, item)
+	}
+	return append(dst, ')')
 }
 
 // NewDict returns an empty dict of the template's own: its punctuation is not data when it is printed.

@@ -195,7 +195,8 @@ func filterIndent(m *machine, v value, a []value) value {
 }
 
 func filterTruncate(m *machine, v value, a []value) value {
-	s, end := m.soft(v), bare("...")
+	s, isText := v.(*Str)
+	end := bare("...")
 	if a[2] != (missing{}) {
 		end = textArg(a[2])
 	}
@@ -207,8 +208,12 @@ func filterTruncate(m *machine, v value, a []value) value {
 	if size < end.length() || leeway < 0 {
 		throw("AssertionError", "expected length >= %d, got %d", end.length(), size)
 	}
-	if s.length() <= size+leeway {
-		return s
+	n := filterLength(m, v, nil).(int)
+	if n <= size+leeway {
+		return v
+	}
+	if !isText {
+		typeError("'%s' object can't be cut", typeName(v))
 	}
 	cut := s.slice(0, s.offset(size-end.length()))
 	if !boolArg(a[1], false) {

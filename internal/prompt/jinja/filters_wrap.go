@@ -15,7 +15,13 @@ type wrapper struct {
 }
 
 func filterWordwrap(m *machine, v value, a []value) value {
-	s := m.soft(v)
+	s, ok := v.(*Str)
+	if !ok {
+		if u, isUndefined := v.(*undefined); isUndefined {
+			u.fail()
+		}
+		throw("AttributeError", "'%s' object has no attribute 'splitlines'", typeName(v))
+	}
 	w := wrapper{width: intArg(a[0], 79), longWords: boolArg(a[1], true), hyphens: boolArg(a[3], true)}
 	between := "\n"
 	if !absentOrNone(a[2]) {

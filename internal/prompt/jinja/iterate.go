@@ -44,6 +44,7 @@ func iterating(v value) func() (value, bool) {
 	switch v := v.(type) {
 	case *Str:
 		at := 0
+		v = v.plain() // as markupsafe has it
 		return func() (value, bool) {
 			if at >= len(v.text) {
 				return nil, false

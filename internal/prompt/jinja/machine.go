@@ -14,7 +14,7 @@ type Limits struct {
 
 // The default limits: far above what a template needs for a conversation of a million tokens, and still only seconds.
 const (
-	DefaultSteps       = 50_000_000
+	DefaultSteps       = 20_000_000
 	DefaultBytes       = 1 << 30
 	DefaultOutputBytes = 64 << 20
 )

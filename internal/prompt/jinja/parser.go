@@ -119,6 +119,7 @@ func (p *parser) statements(ends ...string) []stmt {
 			body = append(body, out)
 		}
 		p.next()
+		out.lines = append(out.lines, t.line)
 		if t.kind == tokData {
 			out.items = append(out.items, &dataExpr{Text(t.text)})
 			continue
@@ -342,6 +343,7 @@ func (p *parser) printTag(at line) stmt {
 		if len(n.items) > 0 {
 			p.expect(",")
 		}
+		n.lines = append(n.lines, p.cur().line)
 		n.items = append(n.items, p.expression())
 	}
 	return n

@@ -26,7 +26,8 @@ func (m *machine) run(body []stmt, f *slots) jump {
 func (m *machine) exec(n stmt, f *slots) jump {
 	switch n := n.(type) {
 	case *outputStmt:
-		for _, x := range n.items {
+		for i, x := range n.items {
+			m.line = n.lines[i]
 			m.output(x, f)
 		}
 	case *ifStmt:
