@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -201,6 +202,30 @@ func TestUnpackBlockAgreesWithCodeAt(t *testing.T) {
 				if g, want := got[i/4*64+o*4+i%4], codeAt(f, codes, o, i); g != want {
 					t.Fatalf("%v, row %d, input %d: got %d, want %d", f, o, i, g, want)
 				}
+			}
+		}
+	}
+}
+
+// BenchmarkMul multiplies one panel that stays in the first cache, on one core.
+func BenchmarkMul(b *testing.B) {
+	was := active
+	defer func() { active = was }()
+	r := rand.New(rand.NewPCG(9, 10))
+	const blocks = 64
+	for f := range formats {
+		panel := randomPanel(r, f, blocks, false)
+		for tier := generic; tier <= detected; tier++ {
+			for _, rows := range []int{1, 8} {
+				b.Run(fmt.Sprintf("%v/%v/t=%d", f, tier, rows), func(b *testing.B) {
+					active = tier
+					tile, dst := randomTile(r, rows, blocks, false), make([]float32, rows*PanelRows)
+					for b.Loop() {
+						Mul(dst, PanelRows, panel, tile)
+					}
+					b.SetBytes(int64(len(panel.Bytes)))
+					b.ReportMetric(float64(b.N)*float64(rows*blocks*BlockCols*PanelRows)/b.Elapsed().Seconds()/1e9, "GMAC/s")
+				})
 			}
 		}
 	}
