@@ -5,6 +5,20 @@ package kernel
 // The vector kernels do whole multiples of 16 numbers; the twins do the rest, with the same bits. They are called
 // directly, not through variables, so that their arguments stay on the stack.
 
+func expAVX2(x float32) float32
+
+func expAVX512(x float32) float32
+
+func exp(x float32) float32 {
+	switch active {
+	case avx512:
+		return expAVX512(x)
+	case avx2:
+		return expAVX2(x)
+	}
+	return exp32(x)
+}
+
 //go:noescape
 func softmaxAVX2(s *float32, n int, maximum float32, sums *[16]float32) float32
 

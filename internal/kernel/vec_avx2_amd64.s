@@ -71,6 +71,15 @@ GLOBL halves<>(SB), RODATA|NOPTR, $8
 	VMULPS Y1, Y0, Y0; \
 	VANDNPS Y0, Y13, Y0
 
+// func expAVX2(x float32) float32
+TEXT ·expAVX2(SB), NOSPLIT, $0-12
+	VBROADCASTSS x+0(FP), Y0
+	CONSTANTS
+	EXP
+	VMOVSS X0, ret+8(FP)
+	VZEROUPPER
+	RET
+
 // func softmaxAVX2(s *float32, n int, maximum float32, sums *[16]float32) float32
 TEXT ·softmaxAVX2(SB), NOSPLIT, $0-36
 	MOVQ s+0(FP), DI

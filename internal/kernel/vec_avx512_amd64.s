@@ -73,6 +73,15 @@ GLOBL halves<>(SB), RODATA|NOPTR, $8
 	VPSLLD $23, Z1, Z1; \
 	VMULPS.Z Z1, Z0, K1, Z0
 
+// func expAVX512(x float32) float32
+TEXT ·expAVX512(SB), NOSPLIT, $0-12
+	VBROADCASTSS x+0(FP), Z0
+	CONSTANTS
+	EXP
+	VMOVSS X0, ret+8(FP)
+	VZEROUPPER
+	RET
+
 // func softmaxAVX512(s *float32, n int, maximum float32, sums *[16]float32) float32
 TEXT ·softmaxAVX512(SB), NOSPLIT, $0-36
 	MOVQ s+0(FP), DI

@@ -73,7 +73,7 @@ func softmaxChunkGo(s []float32, maximum float32) (newMaximum, sum float32) {
 }
 
 // Exp returns e^x as the kernels compute it: see exp32.
-func Exp(x float32) float32 { return exp32(x) }
+func Exp(x float32) float32 { return exp(x) }
 
 // GateSiLU sets gate to gate · sigmoid(gate) · up (SwiGLU, arXiv:2002.05202).
 //

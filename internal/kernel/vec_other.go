@@ -4,6 +4,8 @@
 
 package kernel
 
+func exp(x float32) float32 { return exp32(x) }
+
 func softmaxChunk(s []float32, maximum float32) (newMaximum, sum float32) {
 	return softmaxChunkGo(s, maximum)
 }

@@ -137,6 +137,16 @@ func TestScatterHalfLeavesTheStride(t *testing.T) {
 	}
 }
 
+func TestExpGivesTheSameBitsOnEachTier(t *testing.T) {
+	for _, tier := range vectorTiers() {
+		onTier(tier, func() {
+			for x := float32(-90); x < 90; x += 0.0173 {
+				checkBits(t, fmt.Sprintf("%v: e^%v", tier, x), []float32{Exp(x)}, []float32{exp32(x)})
+			}
+		})
+	}
+}
+
 func TestExpIsAccurate(t *testing.T) {
 	const tolerance = 1.5e-7 // measured 1.1e-7
 	for x := float32(-87.3); x < 88.3; x += 0.0137 {
