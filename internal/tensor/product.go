@@ -120,6 +120,9 @@ func (r *productRun) floatRows(piece *piece, first, end int) {
 		tokens := min(floatTile, r.a.rows-token)
 		x := r.a.x[token*w.cols:][:tokens*w.cols]
 		for row := first; row < end; row += kernel.DotRows {
+			if end-row < kernel.DotRows && end-first >= kernel.DotRows {
+				row = end - kernel.DotRows // some rows again, with the same bits: a kernel does DotRows at once
+			}
 			rows := min(kernel.DotRows, end-row)
 			data := w.data[row*w.cols*float.Bytes():][:rows*w.cols*float.Bytes()]
 			kernel.Dot(piece.Dst[token*w.rows+row:], w.rows, kernel.FloatRows{Type: float, Cols: w.cols, Bytes: data}, x)
