@@ -69,8 +69,8 @@ func (m *Model) Prompt(r chat.Request) (chat.PromptInfo, error) {
 	if m.Template == nil {
 		return chat.PromptInfo{}, ErrNoTemplate
 	}
-	if len(r.Tools) > 0 && !r.NoToolParsing && !m.Template.TakesTools() {
-		return chat.PromptInfo{}, &InputError{Param: "tools", Message: "tools is not supported with this model: its chat template has no place for them.", Unsupported: true}
+	if len(r.Tools) > 0 && !r.NoToolParsing && !m.TakesTools() {
+		return chat.PromptInfo{}, &InputError{Param: "tools", Message: "tools is not supported with this model: " + m.noTools(), Unsupported: true}
 	}
 	if err := m.checkBytes(sizeOf(r.Messages), &r.Params); err != nil {
 		return chat.PromptInfo{}, err
@@ -90,6 +90,14 @@ func (m *Model) Prompt(r chat.Request) (chat.PromptInfo, error) {
 	}
 	special := r.AddSpecialTokens != nil && *r.AddSpecialTokens
 	return chat.PromptInfo{Text: text.String(), Tokens: m.Tokenizer.EncodeSegments(segments, special)}, nil
+}
+
+// noTools says why a model takes no tools.
+func (m *Model) noTools() string {
+	if m.Template.TakesTools() {
+		return "the form of its calls is not understood yet."
+	}
+	return "its chat template has no place for them."
 }
 
 // sizeOf returns the bytes of text in messages.

@@ -4,6 +4,7 @@ package answer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/chat"
@@ -42,10 +43,12 @@ type Model struct {
 	real    *token.Mask       // tokens that have text, where the engine's vocabulary is padded; else nil
 }
 
-// New returns a model. The format's markers become control tokens of the tokenizer: no user can write them.
+// New returns a model. The markers of its format and its template become control tokens of the tokenizer: no user can
+// write them.
 func New(c Config) *Model {
 	m := &Model{Config: c, info: c.Engine.Info(), eos: token.None, shown: map[token.ID]bool{}}
-	c.Tokenizer.MarkControl(c.Format.Markers()...)
+	markers := append(c.Format.Markers(), Markers(c.Source, c.Tokenizer)...)
+	c.Tokenizer.MarkControl(markers...)
 	if id, ok := c.Tokenizer.EOS(); ok {
 		m.eos = id
 	}
@@ -54,7 +57,7 @@ func New(c Config) *Model {
 			m.moreEOS = append(m.moreEOS, id)
 		}
 	}
-	for _, marker := range c.Format.Markers() {
+	for _, marker := range markers {
 		if id, ok := c.Tokenizer.ID(marker); ok {
 			m.shown[id] = true
 		}
@@ -77,8 +80,25 @@ func (m *Model) Tier() string { return m.info.Tier }
 // Chats reports whether the model has a template for conversations.
 func (m *Model) Chats() bool { return m.Template != nil }
 
-// TakesTools reports whether tools have a place in the model's prompts.
-func (m *Model) TakesTools() bool { return m.Template != nil && m.Template.TakesTools() }
+// TakesTools reports whether tools have a place in the model's prompts, and its calls a form that is understood.
+func (m *Model) TakesTools() bool {
+	return m.Template != nil && m.Template.TakesTools() && m.Format.ToolOpen != ""
+}
+
+// Markers returns the tokens that match in any text and stand in the source of a chat template: what the template
+// structures a prompt with, such as <tool_response>, though the vocabulary calls it text.
+func Markers(template string, t *tokenizer.Tokenizer) []string {
+	var markers []string
+	for id := range token.ID(t.VocabSize()) {
+		if t.Kind(id) != token.UserDefined {
+			continue
+		}
+		if piece := t.Piece(id); strings.TrimSpace(piece) != "" && len(piece) > 2 && strings.Contains(template, piece) {
+			markers = append(markers, piece)
+		}
+	}
+	return markers
+}
 
 // hidden reports whether a token's text is left out of answers.
 func (m *Model) hidden(id token.ID) bool {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sampo-ai/sampo/internal/answer"
 	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/prompt/jinja"
 	"github.com/sampo-ai/sampo/internal/wire/openai"
 )
 
@@ -124,7 +125,7 @@ func problemOf(err error) *problem {
 	case errors.As(err, &length):
 		return badRequest("context_length_exceeded", "", "%s", overflow(length))
 	case errors.As(err, &template):
-		return badRequest(openai.CodeInvalidValue, "messages", "%s", template.Err)
+		return badRequest(openai.CodeInvalidValue, "messages", "%s", templateMessage(template))
 	case errors.Is(err, answer.ErrNoTemplate):
 		return errNoTemplate
 	case errors.Is(err, inference.ErrClosed):
@@ -135,6 +136,15 @@ func problemOf(err error) *problem {
 	p := *errInternal
 	p.cause = err
 	return &p
+}
+
+// templateMessage returns the template's own words if it refused the conversation itself.
+func templateMessage(e *answer.TemplateError) string {
+	var raised *jinja.RaisedError
+	if errors.As(e, &raised) {
+		return raised.Message
+	}
+	return "The chat template could not render this conversation: " + e.Err.Error()
 }
 
 // overflow is the sentence that clients look for. Its words are vLLM's, and the end is for LangChain.

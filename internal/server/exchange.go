@@ -43,6 +43,7 @@ const maxRequestID = 256
 
 func (s *Server) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{s: s, w: w, r: r, rc: http.NewResponseController(w), begun: time.Now()}
+	x.extendWrite() // the deadline of the connection's last answer may be over
 	x.setID(r.Header.Get("X-Request-Id"))
 	if x.id == "" {
 		var b [16]byte

@@ -5,6 +5,7 @@ package server
 import (
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 )
@@ -57,16 +58,14 @@ func (s *Server) table() routeTable {
 	return t
 }
 
-// find returns the routes of a path by method; nil if there are none. One slash at the end is passed over.
-func (t routeTable) find(path string) map[string]route {
-	if path == "/" {
-		return t["/"]
-	}
-	if methods := t[strings.TrimSuffix(path, "/")]; methods != nil {
+// find returns the routes of a path by method; nil if there are none. A slash at the end is passed over.
+func (t routeTable) find(urlPath string) map[string]route {
+	clean := path.Clean("/" + urlPath)
+	if methods := t[clean]; methods != nil {
 		return methods
 	}
 	const below = "/v1/models/"
-	if strings.HasPrefix(path, below) {
+	if strings.HasPrefix(clean, below) {
 		return t[below]
 	}
 	return nil
@@ -94,8 +93,6 @@ func allow(routes map[string]route) string {
 
 // ServeHTTP takes a request through the checks that come before its body, and to its handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.exchanges.Add(1)
-	defer s.exchanges.Done()
 	x := s.newExchange(w, r)
 	defer x.end()
 	if err := s.serve(x); err != nil {

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -66,7 +65,6 @@ type Server struct {
 	generating atomic.Int64 // generation requests in flight
 	draining   atomic.Bool
 	stopAll    context.CancelCauseFunc // ends the contexts of all requests
-	exchanges  sync.WaitGroup
 }
 
 // New returns a server that is ready to serve.
@@ -139,14 +137,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	ended := make(chan struct{})
-	go func() {
-		s.exchanges.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-time.After(endTimeout):
+	// What was told to end still has to send its last words.
+	last, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	if s.http.Shutdown(last) == nil {
+		return nil
 	}
 	return s.http.Close()
 }

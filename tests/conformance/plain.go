@@ -151,6 +151,13 @@ var messageCases = []testCase{
 			c.expect(b.usage("prompt_tokens") == a.usage("prompt_tokens") && b.content(0) == a.content(0), "%v differs", content)
 		}
 	}},
+	{52, "text parts are joined for templates that take text", func(c *check) {
+		count := func(content any) int {
+			return int(number(c.good("/tokenize", obj{"model": c.model, "messages": []obj{{"role": "user", "content": content}}}).json["count"]))
+		}
+		parts := []obj{{"type": "text", "text": "a"}, {"type": "text", "text": "b"}}
+		c.expect(count(parts) == count("a\nb"), "%d and %d tokens", count(parts), count("a\nb"))
+	}},
 	{53, "answers that are sent back", func(c *check) {
 		call := []obj{{"id": "c1", "type": "function", "function": obj{"name": "f", "arguments": "{}"}}}
 		talk := func(result any) reply {
@@ -191,7 +198,7 @@ var messageCases = []testCase{
 		c.refused(chatPath, body.with("add_generation_prompt", true), "")
 	}},
 	{104, "user text becomes no control token", func(c *check) {
-		eos := text(object(c.send(http.MethodGet, "/tokenizer_info", nil).json)["eos_token"])
+		eos := text(c.send(http.MethodGet, "/tokenizer_info", nil).json["eos_token"])
 		special := c.tokenize(eos)
 		if eos == "" || len(special) != 1 {
 			c.skipf("the end of text has no token of its own")

@@ -58,7 +58,11 @@ func (f *fields) readDocuments(r *chat.Request) {
 }
 
 func (f *fields) readPromptEnd(r *chat.Request) {
-	add := f.boolean("add_generation_prompt")
+	const name = "add_generation_prompt"
+	add := f.boolean(name)
+	if kwargs := f.object("chat_template_kwargs"); add == nil && kwargs != nil {
+		add = kwargs.boolean(name)
+	}
 	r.ContinueFinal = f.flag("continue_final_message")
 	r.AddGenerationPrompt = !r.ContinueFinal
 	if add != nil {
@@ -85,8 +89,10 @@ func (f *fields) readTemplate(r *chat.Request) {
 		}
 		enabled = kwargs.boolean("enable_thinking")
 		r.Effort = kwargs.readEffort()
-		r.Kwargs.Delete("enable_thinking")
-		r.Kwargs.Delete("reasoning_effort")
+		// What has a field of its own is not the template's to take from here.
+		for _, name := range []string{"enable_thinking", "reasoning_effort", "messages", "tools", "documents", "add_generation_prompt", "continue_final_message"} {
+			r.Kwargs.Delete(name)
+		}
 	}
 	if e := f.readEffort(); e != "" {
 		r.Effort = e
