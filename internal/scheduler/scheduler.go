@@ -75,6 +75,7 @@ func (s *Scheduler) Fork(parent, child *Sequence, tokens int) {
 func (s *Scheduler) Remove(q *Sequence) {
 	same := func(other *Sequence) bool { return other == q }
 	switch q.state {
+	case gone:
 	case waiting:
 		s.waiting = slices.DeleteFunc(s.waiting, same)
 	case running:
