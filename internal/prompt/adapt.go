@@ -178,7 +178,7 @@ func (t *Template) message(m chat.Message) *jinja.Dict {
 		for i, c := range m.ToolCalls {
 			list[i] = t.toolCall(c)
 		}
-		d.Set("tool_calls", jinja.NewList(list...))
+		d.Set("tool_calls", list)
 	}
 	if m.ToolCallID != "" {
 		d.Set("tool_call_id", jinja.Data(t.callID(m.ToolCallID)))
@@ -201,7 +201,7 @@ func (t *Template) content(m chat.Message) any {
 		d.Set("text", jinja.Data(p.Text))
 		list[i] = d
 	}
-	return jinja.NewList(list...)
+	return list
 }
 
 func (t *Template) toolCall(c chat.ToolCall) *jinja.Dict {
@@ -236,8 +236,8 @@ func (t *Template) callID(id string) string {
 }
 
 // toolList returns the tools as the client sent them, or nil.
-func toolList(tools []chat.Tool) any {
-	if len(tools) == 0 {
+func (t *Template) toolList(tools []chat.Tool) any {
+	if len(tools) == 0 && !t.facts.EmptyTools {
 		return nil
 	}
 	list := make([]any, len(tools))
@@ -257,5 +257,5 @@ func toolList(tools []chat.Tool) any {
 		o.Set("function", f)
 		list[i] = jinja.FromJSON(o)
 	}
-	return jinja.NewList(list...)
+	return list
 }

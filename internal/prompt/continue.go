@@ -4,6 +4,7 @@ package prompt
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/sampo-ai/sampo/internal/prompt/jinja"
 )
@@ -61,11 +62,11 @@ func cutAtTag(segments []jinja.Segment, final string) ([]jinja.Segment, error) {
 	text := b.String()
 	tag := strings.TrimSpace(continueTag)
 	at := strings.LastIndex(text, tag)
-	if at < 0 || !strings.Contains(text, jinja.TrimSpace(final)) {
+	if at < 0 || !strings.Contains(text, strings.TrimFunc(final, isSpace)) {
 		return nil, &ContinueError{"the template doesn't print it as it is"}
 	}
 	if !strings.HasPrefix(text[at:], continueTag) {
-		at = len(jinja.TrimRightSpace(text[:at]))
+		at = len(strings.TrimRightFunc(text[:at], isSpace))
 	}
 	return truncate(segments, at), nil
 }
@@ -84,3 +85,6 @@ func truncate(segments []jinja.Segment, n int) []jinja.Segment {
 	}
 	return segments
 }
+
+// isSpace is what Python strips.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }

@@ -11,6 +11,7 @@ import (
 // Facts are what a template can do, found by rendering small conversations with it.
 type Facts struct {
 	Tools           bool // prints the tools
+	EmptyTools      bool // wants an empty list where there are no tools, not none
 	ArgumentsObject bool // wants the arguments of tool calls as an object, not as JSON text
 	ArgumentsText   bool // copes with arguments that are text
 	ContentParts    bool // wants contents as lists of parts, not as text
@@ -27,16 +28,19 @@ type Facts struct {
 const probeText = "Xprobe7"
 
 // A prober renders conversations in JSON with %s for the probe's text.
-type prober struct{ t *Template }
+type prober struct {
+	t     *Template
+	tools string // in JSON
+}
 
 // prints reports whether the template renders the messages and prints the probe's text.
 func (p prober) prints(messages string) bool {
-	out, ok := p.render(messages, "null")
+	out, ok := p.render(messages, p.tools)
 	return ok && strings.Contains(out, probeText)
 }
 
 func (p prober) renders(messages string) bool {
-	_, ok := p.render(messages, "null")
+	_, ok := p.render(messages, p.tools)
 	return ok
 }
 
@@ -72,14 +76,18 @@ func call(id, name, arguments string) string {
 
 // probe finds out what a template can do. A template that can't render even a greeting gets the common answers.
 func probe(t *Template) Facts {
-	p := prober{t}
+	p := prober{t, "null"}
 	f := Facts{ArgumentsObject: true, System: true, ManySystem: true, ParallelCalls: true}
 	out, ok := p.render(`[`+probeUser+`]`, probeTool)
 	f.Tools = ok && strings.Contains(out, probeText)
+	if !p.renders(`[` + probeUser + `]`) {
+		p.tools = "[]"
+		f.EmptyTools = p.renders(`[` + probeUser + `]`)
+	}
 	if !p.prints(`[{"role":"user","content":"PROBE"}]`) {
 		f.ContentParts = p.prints(`[{"role":"user","content":[{"type":"text","text":"PROBE"}]}]`)
 	}
-	if !p.renders(`[`+probeUser+`]`) && !f.Tools {
+	if !p.renders(`[`+probeUser+`]`) && !f.ContentParts {
 		return f
 	}
 	f.Developer = strings.Contains(t.source, "developer") && p.prints(`[{"role":"developer","content":"PROBE"},`+probeUser+`]`)
@@ -95,7 +103,7 @@ func (p prober) calls(f *Facts) {
 	const id = "abcdefghi"
 	object := call(id, "f", `{"PROBE":"v"}`)
 	text := call(id, "f", `"{\"PROBE\": \"v\"}"`)
-	out, ok := p.render(calls(`""`, object), "null")
+	out, ok := p.render(calls(`""`, object), p.tools)
 	asObject := ok && strings.Contains(out, probeText) && !strings.Contains(out, `'`+probeText+`'`)
 	f.ArgumentsText = p.prints(calls(`""`, text))
 	f.ArgumentsObject = asObject || !f.ArgumentsText

@@ -86,7 +86,7 @@ func flag(request *ordjson.Object, name string) (bool, error) {
 }
 
 // requestMessages converts the messages. Where the last one is to be continued, transformers copies reasoning too.
-func (t *Template) requestMessages(messages []any, form Form, open bool) (*jinja.List, error) {
+func (t *Template) requestMessages(messages []any, form Form, open bool) ([]any, error) {
 	out := make([]any, len(messages))
 	for i, v := range messages {
 		m, ok := v.(*ordjson.Object)
@@ -108,7 +108,7 @@ func (t *Template) requestMessages(messages []any, form Form, open bool) (*jinja
 		}
 		out[i] = trustRole(m)
 	}
-	return jinja.NewList(out...), nil
+	return out, nil
 }
 
 func dropNulls(m *ordjson.Object) *ordjson.Object {

@@ -69,8 +69,8 @@ func (t *Template) Render(conv chat.Conversation) ([]tokenizer.Segment, error) {
 		list[i] = t.message(m)
 	}
 	vars := jinja.NewDict()
-	vars.Set("messages", jinja.NewList(list...))
-	vars.Set("tools", toolList(conv.Tools))
+	vars.Set("messages", list)
+	vars.Set("tools", t.toolList(conv.Tools))
 	vars.Set("documents", nil)
 	if conv.Documents != nil {
 		vars.Set("documents", jinja.FromJSON(conv.Documents))

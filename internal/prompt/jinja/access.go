@@ -56,7 +56,7 @@ func (m *machine) item(v, key value) (value, bool) {
 		if i, ok := index(key, len(v.items)); ok {
 			return v.items[i], true
 		}
-	case *Tuple:
+	case *tuple:
 		if i, ok := index(key, len(v.items)); ok {
 			return v.items[i], true
 		}
@@ -102,7 +102,7 @@ func (m *machine) attribute(v value, name string) (value, bool) {
 		if f := m.t.env.dictMethods[name]; f != nil {
 			return m.guarded(v, name, f), true
 		}
-	case *Tuple:
+	case *tuple:
 		if i := slices.Index(v.names, name); i >= 0 {
 			return v.items[i], true
 		}
@@ -113,7 +113,7 @@ func (m *machine) attribute(v value, name string) (value, bool) {
 		return v.attrs.getText(name)
 	case *loopValue:
 		return v.attr(name)
-	case *Macro:
+	case *macro:
 		return v.attr(name)
 	case *cycler:
 		return v.attr(name)
@@ -245,7 +245,7 @@ func (m *machine) slice(v, start, stop, step value) value {
 		n = v.length()
 	case *List:
 		n = len(v.items)
-	case *Tuple:
+	case *tuple:
 		n = len(v.items)
 	case *rangeValue:
 		n = v.length()
@@ -260,8 +260,8 @@ func (m *machine) slice(v, start, stop, step value) value {
 		return m.sliceText(v, r)
 	case *List:
 		return &List{items: m.sliceItems(v.items, r), data: v.data}
-	case *Tuple:
-		return &Tuple{items: m.sliceItems(v.items, r)}
+	case *tuple:
+		return &tuple{items: m.sliceItems(v.items, r)}
 	}
 	s := v.(*rangeValue)
 	return &rangeValue{start: s.at(r.start), stop: s.at(r.stop), step: s.step * r.step}

@@ -132,7 +132,7 @@ func hashKey(v value) any {
 		return bigKey(v.String())
 	case *Str:
 		return v.text
-	case *Tuple:
+	case *tuple:
 		return tupleKey(appendKey(nil, v))
 	case *undefined:
 		return undefinedKey{}
@@ -147,7 +147,7 @@ func appendKey(dst []byte, v value) []byte {
 	if len(dst) > maxTupleKey {
 		throw("MemoryError", "tuple is too large to be a key")
 	}
-	t, ok := v.(*Tuple)
+	t, ok := v.(*tuple)
 	if !ok {
 		key := fmt.Sprint(hashKey(v))
 		return fmt.Appendf(dst, "%T:%d:%s,", hashKey(v), len(key), key)
@@ -162,8 +162,14 @@ func appendKey(dst []byte, v value) []byte {
 // NewDict returns an empty dict of the template's own: its punctuation is not data when it is printed.
 func NewDict() *Dict { return newDict(4) }
 
-// Set gives a key of the template's own a value: one of FromJSON, Text, Data, NewDict, NewList, or nil, a bool or an int.
-func (d *Dict) Set(key string, v any) { d.set(bare(key), v) }
+// Set gives a key of the template's own a value: one of FromJSON, Text, Data or NewDict, a bool, an int, nil, or a slice
+// of such, which becomes a list of the template's own.
+func (d *Dict) Set(key string, v any) {
+	if items, ok := v.([]any); ok {
+		v = &List{items: items}
+	}
+	d.set(bare(key), v)
+}
 
 // Lookup returns the value of a string key.
 func (d *Dict) Lookup(key string) (v any, ok bool) { return d.getText(key) }
@@ -185,9 +191,6 @@ func (d *Dict) Keys() []string {
 	}
 	return out
 }
-
-// NewList returns a list.
-func NewList(items ...any) *List { return &List{items: items} }
 
 // Items returns the items of a list. They belong to the list.
 func (l *List) Items() []any { return l.items }

@@ -2,7 +2,10 @@
 
 package jinja
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+)
 
 // A SyntaxError says why a source is no template.
 type SyntaxError struct {
@@ -68,7 +71,10 @@ func throw(exception, format string, args ...any) {
 func typeError(format string, args ...any)  { throw("TypeError", format, args...) }
 func valueError(format string, args ...any) { throw("ValueError", format, args...) }
 
-// caught turns a panic with an error of this package into that error; others go on.
+// internalError is the Type of errors that only bugs make.
+const internalError = "SystemError"
+
+// caught turns a panic with an error of this package, or of Go's runtime, into an error; others go on.
 func caught(p any, name string, line int) error {
 	switch e := p.(type) {
 	case *SyntaxError:
@@ -85,6 +91,9 @@ func caught(p any, name string, line int) error {
 	case *LimitError:
 		e.Name, e.Line = name, line
 		return e
+	case runtime.Error:
+		// A bug of the interpreter that some template has found. The process goes on.
+		return &RuntimeError{Name: name, Line: line, Type: internalError, Msg: e.Error()}
 	}
 	panic(p)
 }

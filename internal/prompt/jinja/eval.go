@@ -52,7 +52,7 @@ func (m *machine) evalDisplay(x expr, f *slots) value {
 	case *listExpr:
 		return &List{items: m.evalItems(x.items, f)}
 	case *tupleExpr:
-		return &Tuple{items: m.evalItems(x.items, f)}
+		return &tuple{items: m.evalItems(x.items, f)}
 	case *dictExpr:
 		d := newDict(len(x.keys))
 		m.chargeTimes(len(x.keys), 2*valueBytes)
@@ -232,7 +232,7 @@ func (m *machine) callValue(v value, a arguments) value {
 	switch v := v.(type) {
 	case *function:
 		return v.call(m, a)
-	case *Macro:
+	case *macro:
 		return m.callMacro(v, a)
 	case *loopValue:
 		if v.recurse == nil {
@@ -254,7 +254,7 @@ func (m *machine) callValue(v value, a arguments) value {
 // callable reports whether v can be called.
 func callable(v value) bool {
 	switch v.(type) {
-	case *function, *Macro, *loopValue, *undefined, *joiner:
+	case *function, *macro, *loopValue, *undefined, *joiner:
 		return true
 	}
 	return false

@@ -156,7 +156,7 @@ func filterFormat(m *machine, v value, a arguments) value {
 		}
 		return m.percent(m.soft(v), d)
 	}
-	return m.percent(m.soft(v), &Tuple{items: a.pos})
+	return m.percent(m.soft(v), &tuple{items: a.pos})
 }
 
 func filterIndent(m *machine, v value, a []value) value {

@@ -181,7 +181,7 @@ func filterDictsort(m *machine, v value, a []value) value {
 	}
 	fold := !boolArg(a[0], false)
 	key := func(v value) value {
-		k := v.(*Tuple).items[pos]
+		k := v.(*tuple).items[pos]
 		if fold {
 			k = m.ignoreCase(k)
 		}
@@ -254,11 +254,11 @@ func filterGroupby(m *machine, v value, a []value) value {
 	for _, item := range m.sorted(m.items(v), key, false) {
 		k := key(item)
 		if n := len(out.items); n > 0 && m.equal(last, k) {
-			m.addItem(out.items[n-1].(*Tuple).items[1].(*List), item)
+			m.addItem(out.items[n-1].(*tuple).items[1].(*List), item)
 			continue
 		}
 		last = k
-		m.addItem(out, &Tuple{items: []value{name(item), &List{items: []value{item}}}, names: []string{"grouper", "list"}})
+		m.addItem(out, &tuple{items: []value{name(item), &List{items: []value{item}}}, names: []string{"grouper", "list"}})
 	}
 	return out
 }

@@ -94,7 +94,7 @@ func (c *cycler) attr(name string) (value, bool) {
 	case "current":
 		return c.items[c.pos], true
 	case "items":
-		return &Tuple{items: c.items}, true
+		return &tuple{items: c.items}, true
 	case "pos":
 		return c.pos, true
 	case "next":

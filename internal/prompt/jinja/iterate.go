@@ -9,7 +9,7 @@ func length(v value) (n int, ok bool) {
 		return v.length(), true
 	case *List:
 		return len(v.items), true
-	case *Tuple:
+	case *tuple:
 		return len(v.items), true
 	case *Dict:
 		return v.len(), true
@@ -55,7 +55,7 @@ func iterating(v value) func() (value, bool) {
 		}
 	case *List:
 		return v.iterate()
-	case *Tuple:
+	case *tuple:
 		return (&List{items: v.items}).iterate()
 	case *Dict:
 		return (&view{"dict_keys", v}).iterate()
@@ -68,7 +68,7 @@ func iterating(v value) func() (value, bool) {
 	case *loopValue:
 		return func() (value, bool) {
 			item, ok := v.advance()
-			return &Tuple{items: []value{item, v}}, ok
+			return &tuple{items: []value{item, v}}, ok
 		}
 	case *undefined:
 		return func() (value, bool) { return nil, false }
@@ -119,7 +119,7 @@ func (m *machine) items(v value) []value {
 	if l, ok := v.(*List); ok {
 		return l.items
 	}
-	if t, ok := v.(*Tuple); ok {
+	if t, ok := v.(*tuple); ok {
 		return t.items
 	}
 	next := m.iterate(v, notIterable)
@@ -179,7 +179,7 @@ func reversed(v value) (next func() (value, bool), ok bool) {
 	case *List:
 		n := len(v.items)
 		return counted(n, func(i int) value { return v.items[n-1-i] }), true
-	case *Tuple:
+	case *tuple:
 		n := len(v.items)
 		return counted(n, func(i int) value { return v.items[n-1-i] }), true
 	case *Dict:

@@ -66,7 +66,7 @@ func (w *jsonWriter) value(v value, depth int) {
 		w.quoted(v)
 	case *List:
 		w.inside(v.data, func() { w.array(v.items, depth) })
-	case *Tuple:
+	case *tuple:
 		w.array(v.items, depth)
 	case *Dict:
 		w.inside(v.data, func() { w.object(v, depth) })

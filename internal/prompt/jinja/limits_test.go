@@ -158,9 +158,16 @@ func FuzzRender(f *testing.F) {
 		d.Set("zz", Data(taint))
 		tpl, err := Parse("fuzz", source, Extended())
 		if err != nil {
+			if kindOf(err) != "syntax" {
+				t.Errorf("%s: %v", source, err)
+			}
 			return
 		}
 		out, err := tpl.Render(Input{Vars: d, Limits: Limits{Steps: 20_000, Bytes: 4 << 20, OutputBytes: 1 << 20}})
+		var runtime *RuntimeError
+		if errors.As(err, &runtime) && runtime.Type == internalError {
+			t.Errorf("%s: %v", source, err)
+		}
 		if err == nil && !strings.Contains(strings.ToLower(source), taint[1:2]) && leaks(out) != nil {
 			t.Errorf("%s: data came out as template: %+v", source, out)
 		}

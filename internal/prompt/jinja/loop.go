@@ -15,7 +15,7 @@ type loopValue struct {
 	ended   bool // and there was nothing
 	before  value
 	current value
-	changed *Tuple // what was last given to loop.changed
+	changed *tuple // what was last given to loop.changed
 	recurse func(items value, depth int) *Str
 }
 
@@ -114,7 +114,7 @@ func (l *loopValue) cycle(_ *machine, a arguments) value {
 }
 
 func (l *loopValue) change(m *machine, a arguments) value {
-	now := &Tuple{items: a.pos}
+	now := &tuple{items: a.pos}
 	if l.changed != nil && m.equal(l.changed, now) {
 		return false
 	}

@@ -14,9 +14,9 @@ type Limits struct {
 
 // The default limits: far above what a template needs for a conversation of a million tokens, and still only seconds.
 const (
-	DefaultSteps       = 20_000_000
-	DefaultBytes       = 1 << 30
-	DefaultOutputBytes = 64 << 20
+	defaultSteps       = 20_000_000
+	defaultBytes       = 1 << 30
+	defaultOutputBytes = 64 << 20
 )
 
 // An Env is what a template may use beyond the language.
@@ -137,13 +137,13 @@ type missing struct{}
 func (m *machine) setLimits(l Limits) {
 	m.maxSteps, m.maxBytes, m.maxOutput = l.Steps, l.Bytes, l.OutputBytes
 	if m.maxSteps == 0 {
-		m.maxSteps = DefaultSteps
+		m.maxSteps = defaultSteps
 	}
 	if m.maxBytes == 0 {
-		m.maxBytes = DefaultBytes
+		m.maxBytes = defaultBytes
 	}
 	if m.maxOutput == 0 {
-		m.maxOutput = DefaultOutputBytes
+		m.maxOutput = defaultOutputBytes
 	}
 }
 

@@ -2,14 +2,14 @@
 
 package jinja
 
-// A Macro is a macro with the frame that it was defined in.
-type Macro struct {
+// A macro is a macro with the frame that it was defined in.
+type macro struct {
 	plan       *macroPlan
 	closure    *slots
 	autoescape bool
 }
 
-func (m *machine) callMacro(mac *Macro, a arguments) *Str {
+func (m *machine) callMacro(mac *macro, a arguments) *Str {
 	return m.call(func() *Str {
 		f := newSlots(mac.plan.unit, mac.closure)
 		m.bindMacro(mac.plan, a, f)
@@ -61,7 +61,7 @@ func (m *machine) bindMacro(p *macroPlan, a arguments, f *slots) {
 		typeError("macro %s takes no keyword argument %s", reprText(p.name), reprText(a.named[0].name))
 	}
 	if p.varargs >= 0 {
-		f.vars[p.varargs] = &Tuple{items: a.pos[n:]}
+		f.vars[p.varargs] = &tuple{items: a.pos[n:]}
 	} else if len(a.pos) > len(p.args) {
 		typeError("macro %s takes not more than %d argument(s)", reprText(p.name), len(p.args))
 	}
@@ -83,7 +83,7 @@ func (m *machine) macroDefaults(p *macroPlan, f *slots) {
 }
 
 // attr returns an attribute of a macro.
-func (mac *Macro) attr(name string) (value, bool) {
+func (mac *macro) attr(name string) (value, bool) {
 	p := mac.plan
 	switch name {
 	case "name":
@@ -92,7 +92,7 @@ func (mac *Macro) attr(name string) (value, bool) {
 		}
 		return bare(p.name), true
 	case "arguments":
-		t := &Tuple{}
+		t := &tuple{}
 		for _, a := range p.args {
 			t.items = append(t.items, bare(a.name))
 		}

@@ -13,7 +13,7 @@ func listMethods() map[string]methodFunc {
 }
 
 func itemsOf(self value) []value {
-	if t, ok := self.(*Tuple); ok {
+	if t, ok := self.(*tuple); ok {
 		return t.items
 	}
 	return self.(*List).items
@@ -175,7 +175,7 @@ func dictPopitem(_ *machine, self value, a arguments) value {
 	}
 	e := d.entries[d.len()-1]
 	d.remove(d.len() - 1)
-	return &Tuple{items: []value{e.key, e.v}}
+	return &tuple{items: []value{e.key, e.v}}
 }
 
 func dictSetdefault(m *machine, self value, a arguments) value {

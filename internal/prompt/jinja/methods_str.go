@@ -105,9 +105,9 @@ func strPartition(m *machine, self value, a arguments) value {
 	m.work(len(s.text))
 	i := strings.Index(s.text, sep.text)
 	if i < 0 {
-		return &Tuple{items: []value{s, s.slice(0, 0), s.slice(0, 0)}}
+		return &tuple{items: []value{s, s.slice(0, 0), s.slice(0, 0)}}
 	}
-	return &Tuple{items: []value{s.slice(0, i), s.slice(i, i+len(sep.text)), s.slice(i+len(sep.text), len(s.text))}}
+	return &tuple{items: []value{s.slice(0, i), s.slice(i, i+len(sep.text)), s.slice(i+len(sep.text), len(s.text))}}
 }
 
 func strRpartition(m *machine, self value, a arguments) value {
@@ -115,9 +115,9 @@ func strRpartition(m *machine, self value, a arguments) value {
 	m.work(len(s.text))
 	i := strings.LastIndex(s.text, sep.text)
 	if i < 0 {
-		return &Tuple{items: []value{s.slice(0, 0), s.slice(0, 0), s}}
+		return &tuple{items: []value{s.slice(0, 0), s.slice(0, 0), s}}
 	}
-	return &Tuple{items: []value{s.slice(0, i), s.slice(i, i+len(sep.text)), s.slice(i+len(sep.text), len(s.text))}}
+	return &tuple{items: []value{s.slice(0, i), s.slice(i, i+len(sep.text)), s.slice(i+len(sep.text), len(s.text))}}
 }
 
 func separator(v value) *Str {
@@ -160,7 +160,7 @@ func affixMethod(name string, has func(s, affix string) bool) methodFunc {
 		p := bindArgs(name, a, 1, "prefix", "start", "end")
 		text, _, ok := window(self.(*Str), p[1], p[2])
 		affixes := []value{p[0]}
-		if t, isTuple := p[0].(*Tuple); isTuple {
+		if t, isTuple := p[0].(*tuple); isTuple {
 			affixes = t.items
 		}
 		for _, v := range affixes {

@@ -83,10 +83,10 @@ func (m *machine) join2(a, b value) (value, bool) {
 			return &List{items: append(append(make([]value, 0, len(a.items)+len(b.items)), a.items...), b.items...), data: a.data || b.data}, true
 		}
 		typeError(`can only concatenate list (not "%s") to list`, typeName(b))
-	case *Tuple:
-		if b, ok := b.(*Tuple); ok {
+	case *tuple:
+		if b, ok := b.(*tuple); ok {
 			m.chargeTimes(len(a.items)+len(b.items), valueBytes)
-			return &Tuple{items: append(append(make([]value, 0, len(a.items)+len(b.items)), a.items...), b.items...)}, true
+			return &tuple{items: append(append(make([]value, 0, len(a.items)+len(b.items)), a.items...), b.items...)}, true
 		}
 		typeError(`can only concatenate tuple (not "%s") to tuple`, typeName(b))
 	}
@@ -129,8 +129,8 @@ func (m *machine) repeat(v, count value) (value, bool) {
 		return s, true
 	case *List:
 		return &List{items: m.repeatItems(v.items, n)}, true
-	case *Tuple:
-		return &Tuple{items: m.repeatItems(v.items, n)}, true
+	case *tuple:
+		return &tuple{items: m.repeatItems(v.items, n)}, true
 	}
 	return nil, false
 }
@@ -186,8 +186,8 @@ func (m *machine) ordered(op string, a, b value, depth int) bool {
 		if y, ok := b.(*List); ok {
 			return m.orderedItems(op, x.items, y.items, depth)
 		}
-	case *Tuple:
-		if y, ok := b.(*Tuple); ok {
+	case *tuple:
+		if y, ok := b.(*tuple); ok {
 			return m.orderedItems(op, x.items, y.items, depth)
 		}
 	}
@@ -234,7 +234,7 @@ func (m *machine) contains(container, v value) bool {
 			_, ok := c.d.get(v)
 			return ok
 		}
-	case nil, bool, int, *big.Int, float64, *function, *Macro, *namespace, *joiner, *cycler:
+	case nil, bool, int, *big.Int, float64, *function, *macro, *namespace, *joiner, *cycler:
 		typeError("argument of type '%s' is not iterable", typeName(c))
 	case *rangeValue:
 		if i, ok := unbool(v).(int); ok {

@@ -38,7 +38,7 @@ func (m *machine) percent(s *Str, v value) *Str {
 	p := percentFormat{m: m, format: s, out: builder{mark: s.data, m: m}}
 	unchecked := false
 	switch v := v.(type) {
-	case *Tuple:
+	case *tuple:
 		p.args = v.items
 	case *Dict, *List, *undefined, *rangeValue:
 		p.args = []value{v}

@@ -24,8 +24,8 @@ func (m *machine) sortKeys(v value, depth int) value {
 	switch v := v.(type) {
 	case *List:
 		return &List{items: m.sortItems(v.items, depth)}
-	case *Tuple:
-		return &Tuple{items: m.sortItems(v.items, depth)}
+	case *tuple:
+		return &tuple{items: m.sortItems(v.items, depth)}
 	case *Dict:
 		out := newDict(v.len())
 		entries := slices.Clone(v.entries)
@@ -71,7 +71,7 @@ func (m *machine) pretty(v value, indent, allowance int) string {
 	case *List:
 		opening, closing = "[", "]"
 		parts = m.prettyItems(v.items, indent, allowance)
-	case *Tuple:
+	case *tuple:
 		opening, closing = "(", ")"
 		if len(v.items) == 1 {
 			closing = ",)"

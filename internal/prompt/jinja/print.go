@@ -80,7 +80,7 @@ func (p *printer) value(v value, depth int) {
 		p.quoted(v)
 	case *List:
 		p.inside(v.data, func() { p.sequence("[", v.items, "]", depth) })
-	case *Tuple:
+	case *tuple:
 		if len(v.items) == 1 {
 			p.sequence("(", v.items, ",)", depth)
 			return
@@ -149,7 +149,7 @@ func objectText(v value) string {
 			return fmt.Sprintf("range(%d, %d, %d)", v.start, v.stop, v.step)
 		}
 		return fmt.Sprintf("range(%d, %d)", v.start, v.stop)
-	case *Macro:
+	case *macro:
 		if v.plan.name == "" {
 			return "<Macro anonymous>"
 		}

@@ -43,7 +43,7 @@ func (m *machine) exec(n stmt, f *slots) jump {
 	case *assignBlock:
 		return m.execAssignBlock(n, f)
 	case *macroStmt:
-		*f.at(n.name.at) = &Macro{plan: n.plan, closure: f, autoescape: m.autoescape}
+		*f.at(n.name.at) = &macro{plan: n.plan, closure: f, autoescape: m.autoescape}
 		if n.export {
 			m.export(n.name, f)
 		}
@@ -143,7 +143,7 @@ func (m *machine) execWith(n *withStmt, f *slots) jump {
 }
 
 func (m *machine) execCall(n *callBlock, f *slots) {
-	caller := &Macro{plan: n.plan, closure: f, autoescape: m.autoescape}
+	caller := &macro{plan: n.plan, closure: f, autoescape: m.autoescape}
 	if n.call == nil {
 		m.print(m.callMacro(caller, arguments{}))
 		return

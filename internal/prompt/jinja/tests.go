@@ -57,7 +57,7 @@ func isUndefined(v value) bool {
 // isSequence reports whether v has a length and items.
 func isSequence(v value) bool {
 	switch v.(type) {
-	case *Str, *List, *Tuple, *Dict, *rangeValue, *undefined:
+	case *Str, *List, *tuple, *Dict, *rangeValue, *undefined:
 		return true
 	}
 	return false

@@ -230,9 +230,3 @@ func every(s string, is func(rune) bool) bool {
 	return s != ""
 }
 func isLetterRune(r rune) bool { return unicode.IsLetter(r) }
-
-// TrimSpace is Python's str.strip.
-func TrimSpace(s string) string { return strings.TrimFunc(s, isSpace) }
-
-// TrimRightSpace is Python's str.rstrip.
-func TrimRightSpace(s string) string { return strings.TrimRightFunc(s, isSpace) }

@@ -12,7 +12,7 @@ import (
 )
 
 // A value is a Python object: nil (None), bool, int, *big.Int (only what int can't hold), float64, *Str, *List,
-// *Tuple, *Dict, *rangeValue, *undefined, *iterator, *view, *namespace, or something callable.
+// *tuple, *Dict, *rangeValue, *undefined, *iterator, *view, *namespace, or something callable.
 type value = any
 
 // A List is a Python list.
@@ -21,8 +21,8 @@ type List struct {
 	data  bool // came from the inputs: so did its punctuation, when it is printed
 }
 
-// A Tuple is a Python tuple. A group of the filter groupby is one whose items also have names.
-type Tuple struct {
+// A tuple is a Python tuple. A group of the filter groupby is one whose items also have names.
+type tuple struct {
 	items []value
 	names []string // nil, or grouper and list
 }
@@ -97,7 +97,7 @@ func (v *view) at(i int) value {
 	case "dict_values":
 		return e.v
 	}
-	return &Tuple{items: []value{e.key, e.v}}
+	return &tuple{items: []value{e.key, e.v}}
 }
 
 // A namespace is what the global namespace returns: an object whose attributes may be set.
@@ -179,7 +179,7 @@ func typeName(v value) string {
 		return "str"
 	case *List:
 		return "list"
-	case *Tuple:
+	case *tuple:
 		return "tuple"
 	case *Dict:
 		return "dict"
@@ -193,7 +193,7 @@ func typeName(v value) string {
 		return v.kind
 	case *namespace:
 		return "Namespace"
-	case *Macro:
+	case *macro:
 		return "Macro"
 	case *loopValue:
 		return "LoopContext"
@@ -218,7 +218,7 @@ func truth(v value) bool {
 		return v.text != ""
 	case *List:
 		return len(v.items) > 0
-	case *Tuple:
+	case *tuple:
 		return len(v.items) > 0
 	case *Dict:
 		return v.len() > 0
@@ -257,8 +257,8 @@ func (m *machine) equalAt(a, b value, depth int) bool {
 	case *List:
 		b, ok := b.(*List)
 		return ok && m.equalItems(a.items, b.items, depth)
-	case *Tuple:
-		b, ok := b.(*Tuple)
+	case *tuple:
+		b, ok := b.(*tuple)
 		return ok && m.equalItems(a.items, b.items, depth)
 	case *Dict:
 		b, ok := b.(*Dict)
@@ -322,8 +322,8 @@ func identical(a, b value) bool {
 	case float64:
 		b, ok := b.(float64)
 		return ok && (a == b || math.IsNaN(a) && math.IsNaN(b))
-	case *Tuple:
-		b, ok := b.(*Tuple)
+	case *tuple:
+		b, ok := b.(*tuple)
 		return ok && (a == b || len(a.items) == 0 && len(b.items) == 0)
 	}
 	return a == b
