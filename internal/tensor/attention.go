@@ -42,7 +42,7 @@ type Span struct {
 
 const (
 	chunkKeys   = 4 * KVBlock // a row of scores: 512 B
-	segmentKeys = 512         // at this length a segment is worth a thread's waking: about 10 µs a head
+	segmentKeys = 256         // enough to be worth a claim by a thread: about 5 µs
 
 	// noMaximum is the running maximum before any score. It is finite, so that differences are not NaN.
 	noMaximum = -1e30

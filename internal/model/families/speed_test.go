@@ -3,8 +3,10 @@
 package families_test
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"testing"
 
@@ -85,7 +87,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// TestGreedyContinuation prints the continuation of the prompt in SAMPO_BENCH_PROMPT, a JSON list of token IDs.
+// TestGreedyContinuation prints the continuation of the prompt in SAMPO_BENCH_PROMPT, a JSON list of token IDs, and a
+// checksum of the last logits, which must be the same on every tier and for any number of threads.
 func TestGreedyContinuation(t *testing.T) {
 	m := loadFile(t, newPool(t, 0))
 	var tokens []token.ID
@@ -105,5 +108,9 @@ func TestGreedyContinuation(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%v", s.tokens[n:])
+	sum := crc32.NewIEEE()
+	if err := binary.Write(sum, binary.LittleEndian, logits); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%v, last logits %08x", s.tokens[n:], sum.Sum32())
 }
