@@ -135,11 +135,15 @@ var lengthCases = []testCase{
 	}},
 	{82, "an answer that is too long", func(c *check) {
 		c.needContext()
+		c.isError(c.send(http.MethodPost, completePath, c.prompt("max_tokens", c.context)), 400, "context_length_exceeded", "max_tokens")
+		c.complete(c.prompt("prompt", c.ones(c.context-3), "max_tokens", 3))
 		for _, name := range []string{"max_tokens", "max_completion_tokens"} {
 			r := c.send(http.MethodPost, chatPath, c.request("max_tokens", absent{}, name, c.context))
+			if strings.Contains(r.body, "chat_template_missing") {
+				return // the rest is for models that chat
+			}
 			c.isError(r, 400, "context_length_exceeded", name)
 		}
-		c.complete(c.prompt("prompt", c.ones(c.context-3), "max_tokens", 3))
 	}},
 	{83, "the last place of the context", func(c *check) {
 		c.needContext()
@@ -150,9 +154,14 @@ var lengthCases = []testCase{
 	}},
 	{84, "50 MB of text cost nothing", func(c *check) {
 		body := c.request("messages", []obj{{"role": "user", "content": strings.Repeat("word ", 10<<20)}})
-		begun := time.Now()
-		r := c.send(http.MethodPost, chatPath, body)
-		c.expect(r.status == 400 && time.Since(begun) < 3*time.Second, "status %d after %v", r.status, time.Since(begun))
+		best := time.Hour
+		for range 3 { // the machine may be busy with other things
+			begun := time.Now()
+			r := c.send(http.MethodPost, chatPath, body)
+			c.expect(r.status == 400, "status %d", r.status)
+			best = min(best, time.Since(begun))
+		}
+		c.expect(best < 3*time.Second, "it takes %v", best)
 	}},
 }
 
