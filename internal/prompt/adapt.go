@@ -29,6 +29,12 @@ func (t *Template) adapt(messages []chat.Message) ([]chat.Message, error) {
 	if !t.facts.System {
 		out = systemIntoUser(out)
 	}
+	if !t.facts.Calls {
+		out = callsIntoText(out)
+	}
+	if !t.facts.Results {
+		out = resultsIntoUser(out)
+	}
 	if !t.facts.ParallelCalls {
 		out = splitCalls(out)
 	}
@@ -107,6 +113,34 @@ func systemIntoUser(messages []chat.Message) []chat.Message {
 		out = append(out, chat.Message{Role: "user", Content: pending})
 	}
 	return out
+}
+
+// callsIntoText writes calls as JSON behind the content of their message.
+func callsIntoText(messages []chat.Message) []chat.Message {
+	for i, m := range messages {
+		for _, c := range m.ToolCalls {
+			o := ordjson.NewObject()
+			o.Set("name", c.Name)
+			o.Set("arguments", c.Arguments)
+			if v, err := ordjson.Parse([]byte(c.Arguments), ordjson.DefaultDepth); err == nil {
+				o.Set("arguments", v)
+			}
+			m.Content = joined(m.Content, []chat.Part{{Text: ordjson.Marshal(o)}})
+		}
+		m.ToolCalls = nil
+		messages[i] = m
+	}
+	return messages
+}
+
+// resultsIntoUser makes tool results into messages of the user.
+func resultsIntoUser(messages []chat.Message) []chat.Message {
+	for i := range messages {
+		if messages[i].Role == "tool" {
+			messages[i].Role, messages[i].ToolCallID = "user", ""
+		}
+	}
+	return messages
 }
 
 // mergeNeighbours joins messages of users, and of the assistant without calls, that follow each other.

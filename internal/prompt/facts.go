@@ -12,6 +12,8 @@ import (
 type Facts struct {
 	Tools           bool // prints the tools
 	EmptyTools      bool // wants an empty list where there are no tools, not none
+	Calls           bool // prints tool calls
+	Results         bool // prints messages of the role tool
 	ArgumentsObject bool // wants the arguments of tool calls as an object, not as JSON text
 	ArgumentsText   bool // copes with arguments that are text
 	ContentParts    bool // wants contents as lists of parts, not as text
@@ -77,7 +79,7 @@ func call(id, name, arguments string) string {
 // probe finds out what a template can do. A template that can't render even a greeting gets the common answers.
 func probe(t *Template) Facts {
 	p := prober{t, "null"}
-	f := Facts{ArgumentsObject: true, System: true, ManySystem: true, ParallelCalls: true}
+	f := Facts{Calls: true, Results: true, ArgumentsObject: true, System: true, ManySystem: true, ParallelCalls: true}
 	out, ok := p.render(`[`+probeUser+`]`, probeTool)
 	f.Tools = ok && strings.Contains(out, probeText)
 	if !p.renders(`[` + probeUser + `]`) {
@@ -111,7 +113,9 @@ func (p prober) calls(f *Facts) {
 	if f.ArgumentsObject {
 		one = object
 	}
-	if !p.prints(calls(`""`, one)) {
+	f.Calls = p.prints(calls(`""`, one))
+	f.Results = p.prints(strings.Replace(calls(`""`, call(id, "f", "{}")), `"content":"r"`, `"content":"PROBE"`, 1))
+	if !f.Calls {
 		return
 	}
 	second := strings.Replace(strings.Replace(one, id, "jklmnopqr", 1), `"name":"f"`, `"name":"PROBEg"`, 1)

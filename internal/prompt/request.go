@@ -67,10 +67,22 @@ func (t *Template) RenderJSON(request *ordjson.Object, form Form, now time.Time)
 	if v, has := request.Get("kwargs"); !ok && has && v != nil {
 		return nil, &RequestError{"kwargs", "an object"}
 	}
-	for k, v := range kwargs.All() {
-		vars.Set(k, jinja.FromJSON(v))
+	if err := putKwargs(vars, kwargs); err != nil {
+		return nil, err
 	}
 	return t.render(vars, open, now)
+}
+
+// putKwargs sets further variables. They win over the special tokens, but can't replace the conversation.
+func putKwargs(vars *jinja.Dict, kwargs *ordjson.Object) error {
+	for k, v := range kwargs.All() {
+		switch k {
+		case "messages", "tools", "add_generation_prompt":
+			return &RequestError{"kwargs." + k, "no such key: it is a field of its own"}
+		}
+		vars.Set(k, jinja.FromJSON(v))
+	}
+	return nil
 }
 
 func flag(request *ordjson.Object, name string) (bool, error) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,5 +130,63 @@ func TestTemplateSuite(t *testing.T) {
 			}
 		}
 		t.Logf("%d cases", len(cases))
+	})
+}
+
+const marker = "Zqxj"
+
+// mark appends the marker to every text of a request but roles and types.
+func mark(v any, key string) any {
+	switch v := v.(type) {
+	case string:
+		if key == "role" || key == "type" {
+			return v
+		}
+		return v + marker
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = mark(e, key)
+		}
+		return out
+	case *ordjson.Object:
+		out := ordjson.NewObject()
+		for k, e := range v.All() {
+			out.Set(k, mark(e, k))
+		}
+		return out
+	}
+	return v
+}
+
+func TestNoTemplateOfTheSuitePassesDataOffAsItsOwn(t *testing.T) {
+	suiteTemplates(t, func(t *testing.T, source string, cases []*ordjson.Object) {
+		tpl, err := New(source, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rendered := 0
+		for _, c := range cases {
+			name, _ := c.String("name")
+			input, _ := c.Object("input")
+			input = input.Clone()
+			for _, field := range []string{"messages", "tools"} {
+				v, _ := input.Get(field)
+				input.Set(field, mark(v, field))
+			}
+			out, err := tpl.RenderJSON(input, Served, suiteClock)
+			if err != nil {
+				continue // a marked ID or name may be refused
+			}
+			rendered++
+			for _, s := range out {
+				if !s.Data && strings.Contains(s.Text, marker) {
+					t.Errorf("%s: data came out as template: %q", name, s.Text)
+				}
+			}
+		}
+		if rendered == 0 {
+			t.Errorf("no case rendered")
+		}
 	})
 }

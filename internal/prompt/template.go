@@ -58,7 +58,7 @@ func (t *Template) Facts() Facts { return t.facts }
 func (t *Template) TakesTools() bool { return t.facts.Tools }
 
 // Render returns the prompt of a conversation, as segments of text with their origin. Errors are those of
-// jinja.Template.Render, a *ContinueError or an *ArgumentsError.
+// jinja.Template.Render, a *ContinueError, an *ArgumentsError or a *RequestError.
 func (t *Template) Render(conv chat.Conversation) ([]tokenizer.Segment, error) {
 	messages, err := t.adapt(conv.Messages)
 	if err != nil {
@@ -77,8 +77,8 @@ func (t *Template) Render(conv chat.Conversation) ([]tokenizer.Segment, error) {
 	}
 	vars.Set("add_generation_prompt", conv.AddGenerationPrompt)
 	t.opt.Tokens.put(vars)
-	for k, v := range conv.Kwargs.All() {
-		vars.Set(k, jinja.FromJSON(v))
+	if err := putKwargs(vars, conv.Kwargs); err != nil {
+		return nil, err
 	}
 	return t.render(vars, conv.ContinueFinal, t.now())
 }

@@ -162,6 +162,16 @@ func TestConversationIsAdaptedToStrictTemplates(t *testing.T) {
 	}
 }
 
+func TestCallsAndResultsBecomeTextWhereTheTemplateHasNoPlaceForThem(t *testing.T) {
+	const source = `{% for m in messages %}{{ raise_exception('no ' ~ m.role) if m.role not in ['user', 'assistant'] }}` +
+		`{{ raise_exception('alternate') if (m.role == 'user') != (loop.index0 % 2 == 0) }}[{{ m.role }}]{{ m.content }}{% endfor %}`
+	got := renderText(t, source, chat.Conversation{Messages: toolTurn()})
+	want := `[user]Weather?[assistant]{"name":"get","arguments":{"city":"Oslo","days":2}}` + "\n\n" + `{"name":"get","arguments":""}[user]7 C` + "\n\n8 C"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestContentBecomesPartsWhereTheTemplateReadsParts(t *testing.T) {
 	got := renderText(t, parts, chat.Conversation{Messages: []chat.Message{{Role: "user", Content: []chat.Part{{Text: "a"}, {Text: "b"}}}}})
 	if want := "user: a b;"; got != want {
@@ -249,7 +259,7 @@ func TestToolsAreNoticed(t *testing.T) {
 func TestRenderJSONNamesFieldsOfTheWrongType(t *testing.T) {
 	for request, field := range map[string]string{
 		`{"messages":1}`: "messages", `{"messages":[],"kwargs":[]}`: "kwargs", `{"messages":[],"add_generation_prompt":"yes"}`: "add_generation_prompt",
-		`{"messages":[],"continue_final_message":1}`: "continue_final_message",
+		`{"messages":[],"continue_final_message":1}`: "continue_final_message", `{"messages":[],"kwargs":{"tools":[]}}`: "kwargs.tools",
 	} {
 		v, err := ordjson.Parse([]byte(request), 10)
 		if err != nil {
