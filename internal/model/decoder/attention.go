@@ -61,7 +61,8 @@ func (a *Attention) Forward(s *Step, x []float32) []float32 {
 	}
 
 	s.attention = a
-	s.split(rows, c.KVHeads*c.HeadDim*4, s.storeRows)
+	// Whole blocks at once, so that threads do not write to the same lines of the cache.
+	s.splitBy(model.BlockSize, rows, c.KVHeads*c.HeadDim*4, s.storeRows)
 	s.split(queries.rows, c.Heads*c.HeadDim*2, s.queryRows)
 
 	s.heads = grow(s.heads, len(s.q))

@@ -2,10 +2,7 @@
 
 package decoder
 
-import (
-	"github.com/sampo-ai/sampo/internal/model"
-	"github.com/sampo-ai/sampo/internal/tensor"
-)
+import "github.com/sampo-ai/sampo/internal/tensor"
 
 // X returns the residual stream.
 //
@@ -90,14 +87,18 @@ const threadWork = 32 << 10
 
 // split runs part over all rows, on several threads if there is enough to do. Cost is the values in a row.
 func (s *Step) split(rows, cost int, part func(first, end int)) {
+	chunks := 4 * s.pool.Threads() // some more than threads, in case one of them is held up
+	s.splitBy((rows+chunks-1)/chunks, rows, cost, part)
+}
+
+// splitBy is split with a number of rows to do at once.
+func (s *Step) splitBy(chunk, rows, cost int, part func(first, end int)) {
 	if rows*cost < threadWork {
 		part(0, rows)
 		return
 	}
-	// Whole cache blocks a time, so that threads do not write to the same lines of it.
-	s.chunk, s.part = model.BlockSize, part
-	s.splitRows = rows
-	s.pool.Do((rows+s.chunk-1)/s.chunk, s.chunkWork)
+	s.chunk, s.splitRows, s.part = chunk, rows, part
+	s.pool.Do((rows+chunk-1)/chunk, s.chunkWork)
 }
 
 func (s *Step) runChunk(i, _ int) {
