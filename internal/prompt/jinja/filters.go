@@ -5,7 +5,6 @@ package jinja
 import (
 	"math/big"
 	"strings"
-	"unicode/utf8"
 )
 
 // filters are all filters of jinja2, with transformers' own tojson.
@@ -292,6 +291,3 @@ func filterAbs(m *machine, v value, _ []value) value {
 	typeError("bad operand type for abs(): '%s'", typeName(v))
 	return nil
 }
-
-// runes counts the characters of a plain string.
-func runes(s string) int { return utf8.RuneCountInString(s) }

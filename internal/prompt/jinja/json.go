@@ -17,11 +17,10 @@ import (
 // A jsonWriter writes a value as Python's json.dumps does. Each string keeps its origin.
 type jsonWriter struct {
 	builder
-	ascii       bool
-	indent      *Str // nil: on one line
-	item, pair  *Str // separators
-	sort        bool
-	indentation []*Str
+	ascii      bool
+	indent     *Str // nil: on one line
+	item, pair *Str // separators
+	sort       bool
 }
 
 func filterTojson(m *machine, v value, a []value) value {
