@@ -8,8 +8,12 @@ import (
 	"github.com/sampo-ai/sampo/internal/scheduler"
 )
 
-// compute runs the batch through the model and does the jobs on its logits.
+// compute runs the batch through the model and does the jobs on its logits. Engines that share a pool take turns here.
 func (e *Engine) compute(b *scheduler.Batch) error {
+	if e.cfg.Threads != nil {
+		e.cfg.Threads.Lock()
+		defer e.cfg.Threads.Unlock()
+	}
 	for _, c := range b.Copies {
 		e.copyBlock(c.Group, c.Dst, c.Src)
 	}

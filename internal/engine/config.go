@@ -24,7 +24,7 @@ type Config struct {
 	NoPrefixCache  bool          // never reuse blocks
 	Vocab          int           // tokens that may be sampled; default: every row of the output matrix
 	Tier           string        // for Info
-	Threads        *tensor.Pool  // samples rows in parallel; default: one after the other
+	Threads        *tensor.Pool  // the model's pool: held for each step, samples rows in parallel; default: none
 	StepTimeout    time.Duration // a step that takes longer fails its requests; default DefaultStepTimeout
 	Logger         *slog.Logger  // default: slog.Default()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/engine"
 	"github.com/sampo-ai/sampo/internal/kernel"
+	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/parser"
 	"github.com/sampo-ai/sampo/internal/prompt"
 	"github.com/sampo-ai/sampo/internal/tensor"
@@ -46,6 +47,7 @@ type Model struct {
 
 	bundle *bundle.Bundle
 	engine *engine.Engine
+	model  model.Model
 }
 
 // Open runs the model of b on pool. The Model owns b from then on, and closes it also if Open fails.
@@ -66,7 +68,7 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights, err := b.LoadModel(pool)
+	weights, err := load(b, pool)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,14 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if template != nil {
 		line.Template = template
 	}
-	return &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, bundle: b, engine: e}, nil
+	return &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, bundle: b, engine: e, model: weights}, nil
+}
+
+// load packs the weights, while no engine that shares the pool runs a step.
+func load(b *bundle.Bundle, pool *tensor.Pool) (model.Model, error) {
+	pool.Lock()
+	defer pool.Unlock()
+	return b.LoadModel(pool)
 }
 
 // compile parses the chat template; nil if the model has none.
@@ -137,5 +146,5 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 
 // Close ends all requests and frees the memory.
 func (m *Model) Close() error {
-	return errors.Join(m.engine.Close(), m.bundle.Close())
+	return errors.Join(m.engine.Close(), m.model.Close(), m.bundle.Close())
 }

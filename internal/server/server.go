@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,6 +63,9 @@ type Server struct {
 	created     time.Time
 	fingerprint string
 
+	mu    sync.Mutex            // guards fresh
+	fresh map[net.Conn]struct{} // connections that have sent nothing yet
+
 	generating atomic.Int64 // generation requests in flight
 	draining   atomic.Bool
 	stopAll    context.CancelCauseFunc // ends the contexts of all requests
@@ -75,7 +79,7 @@ func New(cfg Config) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, created: time.Now(), models: map[string]Model{}, hosts: map[string]bool{}, origins: map[string]bool{}}
+	s := &Server{cfg: cfg, log: cfg.Log, created: time.Now(), models: map[string]Model{}, hosts: map[string]bool{}, origins: map[string]bool{}, fresh: map[net.Conn]struct{}{}}
 	for _, m := range cfg.Models {
 		s.models[m.Name] = m
 	}
@@ -97,8 +101,8 @@ func New(cfg Config) *Server {
 	s.stopAll = stopAll
 	s.http = &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		BaseContext: func(net.Listener) context.Context { return base },
-		ErrorLog:    slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context { return base }, ConnState: s.note,
+		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
 	return s
 }
@@ -128,10 +132,32 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
+// note keeps track of the connections that have sent nothing yet.
+func (s *Server) note(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateNew {
+		s.fresh[c] = struct{}{}
+		return
+	}
+	delete(s.fresh, c)
+}
+
+// closeFresh closes connections that have sent nothing: clients open some ahead of need, and a shutdown would wait
+// seconds for their first request.
+func (s *Server) closeFresh() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.fresh {
+		_ = c.Close()
+	}
+}
+
 // Shutdown stops accepting requests and lets those that run finish. When ctx ends, the rest end with an error that
 // says so. It returns when no request is left.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.draining.Store(true)
+	s.closeFresh()
 	err := s.http.Shutdown(ctx)
 	s.stopAll(errShuttingDown)
 	if err == nil {

@@ -31,9 +31,11 @@ type cacheLine [64]byte
 // does the same, closes the round, and waits for those that joined. A worker that sleeps or lost its core before it
 // joined is not waited for.
 //
-// Do is called by one goroutine at a time and must not be called from within work.
+// Do is called by one goroutine at a time and must not be called from within work. Users that share a pool, such as the
+// engines of two models, take turns with Lock and Unlock.
 type Pool struct {
 	threads int
+	turn    sync.Mutex // held by whoever uses the pool
 
 	// The work of the open round. Written by Do while no worker is inside, read by workers that joined.
 	items int
@@ -88,6 +90,12 @@ func NewPool(threads int) *Pool {
 
 // Threads is the number of threads. Worker numbers are below it.
 func (p *Pool) Threads() int { return p.threads }
+
+// Lock makes the caller the pool's only user until Unlock. An engine holds it for a step.
+func (p *Pool) Lock() { p.turn.Lock() }
+
+// Unlock lets others use the pool.
+func (p *Pool) Unlock() { p.turn.Unlock() }
 
 // Close stops the workers and waits for them. The pool must not be used afterwards.
 func (p *Pool) Close() {
