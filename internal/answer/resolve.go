@@ -3,6 +3,7 @@
 package answer
 
 import (
+	"errors"
 	"math"
 
 	"github.com/sampo-ai/sampo/internal/chat"
@@ -19,6 +20,11 @@ const minTemperature = 0.01
 
 // request returns what the engine is asked for, without a prompt.
 func (m *Model) request(p *chat.Params) (inference.Request, error) {
+	if err := p.Check(); err != nil {
+		var bad *chat.ParamError
+		errors.As(err, &bad)
+		return inference.Request{}, invalid(bad.Param, "%v.", err)
+	}
 	sampling, err := m.sampling(p)
 	if err != nil {
 		return inference.Request{}, err
