@@ -112,7 +112,7 @@ func newRoot(env *Env) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(
-		newServe(env), newRun(env), newList(env), newShow(env),
+		newServe(env), newRun(env), newList(env), newShow(env), newBench(env),
 		newTokenize(env), newRender(env), newVersion(env), newDoctor(env),
 	)
 	return root

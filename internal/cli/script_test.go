@@ -91,7 +91,7 @@ func startServer(t *testing.T, environ map[string]string, args ...string) *testS
 			break
 		}
 	}
-	go io.Copy(io.Discard, out) //nolint:errcheck // what is left of the banner
+	go io.Copy(io.Discard, out) // what is left of the banner
 	if s.url == "" {
 		t.Fatalf("the server ended with status %d: %s", <-s.done, s.stderr)
 	}

@@ -223,12 +223,12 @@ func (p *parser) str() (string, error) {
 	p.pos++
 	start := p.pos
 	for p.pos < len(p.data) {
-		switch c := p.data[p.pos]; {
-		case c == '"':
+		switch p.data[p.pos] {
+		case '"':
 			s := string(p.data[start:p.pos])
 			p.pos++
 			return s, nil
-		case c == '\\':
+		case '\\':
 			return p.escaped(p.data[start:p.pos])
 		default:
 			if err := p.plain(); err != nil {

@@ -234,7 +234,7 @@ func (f *formatter) apply(v value, spec *Str) *Str {
 // formatFloat prints a float as C's printf does.
 func formatFloat(f float64, verb byte, precision int, alternate bool) string {
 	upper := verb >= 'A' && verb <= 'Z'
-	text := ""
+	var text string
 	switch {
 	case math.IsNaN(f):
 		text = "nan"

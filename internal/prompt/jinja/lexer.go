@@ -259,7 +259,7 @@ func (l *lexer) tag(end tokenKind) {
 	for l.pos < len(l.src) {
 		rest := l.src[l.pos:]
 		if len(l.brackets) == 0 {
-			n := 0
+			var n int
 			if end == tokVarEnd {
 				n = variableEnd(rest)
 			} else {

@@ -21,7 +21,7 @@ type loopValue struct {
 
 func (l *loopValue) advance() (value, bool) {
 	var v value
-	ok := true
+	var ok bool
 	if l.peeked {
 		v, ok = l.ahead, !l.ended
 		l.peeked = false

@@ -113,6 +113,7 @@ func (p *parser) statements(ends ...string) []stmt {
 			body = append(body, p.statement())
 			p.expect(tokBlkEnd)
 			continue
+		default: // text, or the start of an expression
 		}
 		if out == nil {
 			out = &outputStmt{line: line(t.line)}

@@ -65,7 +65,7 @@ func (p *parser) compare() expr {
 	x := p.sum()
 	var n *compareExpr
 	for {
-		op := ""
+		var op string
 		switch t := p.cur(); {
 		case slices.Contains([]tokenKind{"==", "!=", "<", "<=", ">", ">="}, t.kind):
 			op = string(t.kind)

@@ -20,7 +20,7 @@ func (p *parser) target(rules targetRules) expr {
 }
 
 func (p *parser) assignable(x expr, at int) {
-	kind := ""
+	var kind string
 	switch x := x.(type) {
 	case *nameExpr, *attrTarget:
 		return

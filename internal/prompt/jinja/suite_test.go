@@ -74,7 +74,7 @@ func TestLanguageSuite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			source, _ := c.String("source")
 			vars, _ := c.Object("vars")
-			got, err := "", error(nil)
+			got := ""
 			tpl, err := Parse("test", source, Strict())
 			if err == nil {
 				var segments []Segment

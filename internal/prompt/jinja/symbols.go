@@ -189,6 +189,7 @@ func (s *symbols) plan() scopePlan {
 			p.loads = append(p.loads, loadStep{slot: slot, from: at})
 		case loadNothing:
 			p.loads = append(p.loads, loadStep{slot: slot, none: true})
+		case loadParameter: // a call fills it
 		}
 	}
 	return p

@@ -40,10 +40,11 @@ func isDecimalRune(r rune) bool { return unicode.Is(unicode.Nd, r) }
 func isDigitRune(r rune) bool   { return isDecimalRune(r) || unicode.Is(digits, r) }
 func isNumeric(r rune) bool     { return isDigitRune(r) || unicode.Is(numerics, r) }
 func isLowerRune(r rune) bool   { return unicode.IsLower(r) || unicode.Is(unicode.Other_Lowercase, r) }
-func isUpperRune(r rune) bool   { return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r) }
-func isTitleRune(r rune) bool   { return unicode.IsTitle(r) }
-func isCased(r rune) bool       { return isLowerRune(r) || isUpperRune(r) || isTitleRune(r) }
-func isAlnumRune(r rune) bool   { return unicode.IsLetter(r) || isNumeric(r) }
+
+func isUpperRune(r rune) bool { return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r) }
+func isTitleRune(r rune) bool { return unicode.IsTitle(r) }
+func isCased(r rune) bool     { return isLowerRune(r) || isUpperRune(r) || isTitleRune(r) }
+func isAlnumRune(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) }
 
 // isWordRune is \w of Python's regular expressions.
 func isWordRune(r rune) bool { return r == '_' || isAlnumRune(r) }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sampo-ai/sampo/assets"
+	"github.com/sampo-ai/sampo/internal/bench"
+	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
+
+// benchFlags are the flags of bench.
+type benchFlags struct {
+	opt     bench.Options
+	threads int
+	quick   bool
+	asJSON  bool
+}
+
+// newBench measures a model against the limits of the machine.
+func newBench(env *Env) *cobra.Command {
+	f := &benchFlags{opt: bench.DefaultOptions()}
+	cmd := &cobra.Command{
+		Use: "bench [MODEL]", Short: "Measure a model's speed against the limits of this machine",
+		Long: "Measure what this machine can do at most (bytes read from memory, multiply-adds), then how fast a model takes\n" +
+			"prompts in (prefill) and gives tokens out (decode), and what share of the limit that is. Every context is measured\n" +
+			"with the first number of sequences, every number of sequences at the first context; sizes beyond the model's context\n" +
+			"are left out. Without MODEL the built-in one is measured. A run that other programs disturbed is marked noisy.",
+		Example: "  sampo bench --quick\n  sampo bench model.gguf --json > result.json\n" +
+			"  sampo bench model.gguf --prefill 512 --context 4096 --parallel 16",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("bench: unexpected argument %q", args[1])
+			}
+			if f.quick {
+				f.takeQuick(cmd.Flags().Changed)
+			}
+			return f.run(env, cmd.Context(), append(args, assets.MiniChatName)[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntSliceVar(&f.opt.Prefill, "prefill", f.opt.Prefill, "tokens of the prompts")
+	flags.IntVar(&f.opt.DecodeTokens, "decode-tokens", f.opt.DecodeTokens, "tokens that each sequence decodes")
+	flags.IntSliceVar(&f.opt.Context, "context", f.opt.Context, "tokens before the first that is decoded")
+	flags.IntSliceVar(&f.opt.Parallel, "parallel", f.opt.Parallel, "sequences that decode together")
+	flags.IntVar(&f.opt.Repeat, "repeat", f.opt.Repeat, "measurements of each size; the median counts")
+	flags.IntVar(&f.threads, "threads", 0, "workers of the computation (default: one for each core)")
+	flags.BoolVar(&f.quick, "quick", false, "only prefill of 512 tokens and decode of one sequence at context 0")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// takeQuick reduces the sizes that were not given.
+func (f *benchFlags) takeQuick(given func(flag string) bool) {
+	quick := bench.QuickOptions()
+	if !given("prefill") {
+		f.opt.Prefill = quick.Prefill
+	}
+	if !given("context") {
+		f.opt.Context = quick.Context
+	}
+	if !given("parallel") {
+		f.opt.Parallel = quick.Parallel
+	}
+}
+
+func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
+	if f.threads < 0 {
+		return usagef("--threads: got %d, want at least 1", f.threads)
+	}
+	if err := f.opt.Check(); err != nil {
+		return usagef("--%v", err)
+	}
+	found, err := env.find(name)
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilInterrupt(env, ctx)
+	defer stop()
+	f.opt.CPU, f.opt.Progress = cpuName(), benchProgress(env)
+	f.opt.Progress("loading " + found.Name)
+	b, err := found.Open(bundle.Options{})
+	if err != nil {
+		return err
+	}
+	report, err := f.measure(ctx, b)
+	f.opt.Progress("")
+	if err := errors.Join(err, b.Close()); err != nil {
+		return err
+	}
+	if f.asJSON {
+		f.tellNoise(env, report)
+		return printJSON(env, report)
+	}
+	return report.WriteTable(env.Stdout)
+}
+
+// measure loads the model and runs the measurements.
+func (f *benchFlags) measure(ctx context.Context, b *bundle.Bundle) (*bench.Report, error) {
+	pool := tensor.NewPool(f.threads)
+	defer pool.Close()
+	m, err := b.LoadModel(pool)
+	if err != nil {
+		return nil, err
+	}
+	report, err := bench.Run(ctx, bench.Subject{Name: b.Name, FileBytes: b.FileBytes, Source: b.Source, Model: m}, pool, f.opt)
+	return report, errors.Join(err, m.Close())
+}
+
+// tellNoise says on standard error what the JSON has no place for.
+func (f *benchFlags) tellNoise(env *Env, r *bench.Report) {
+	for _, reason := range r.LeftOut {
+		fmt.Fprintf(env.Stderr, "left out: %s\n", reason)
+	}
+	fmt.Fprintf(env.Stderr, "noise: %s\n", r.Noise)
+}
+
+// benchProgress tells on standard error what is measured: in one line that changes on a terminal, else line by line. An
+// empty text ends it.
+func benchProgress(env *Env) func(text string) {
+	if !env.Terminal {
+		return func(text string) {
+			if text != "" {
+				fmt.Fprintln(env.Stderr, text)
+			}
+		}
+	}
+	return func(text string) {
+		if width := env.WidthFunc(); len(text) >= width {
+			text = text[:max(0, width-1)]
+		}
+		fmt.Fprintf(env.Stderr, "\r\x1b[K%s", strings.TrimSpace(text))
+	}
+}
+
+// untilInterrupt returns a context that ends at the first signal. stop must be called.
+func untilInterrupt(env *Env, ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-env.Signals:
+			cancel()
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		close(done)
+		cancel()
+	}
+}
