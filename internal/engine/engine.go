@@ -43,7 +43,7 @@ type Engine struct {
 	stalled error      // the step under way takes too long
 	inStep  []*request // whose tokens the step under way computes
 	began   time.Time  // when that step began
-	stats   Stats
+	stats   inference.Stats
 }
 
 // An order is something that another goroutine wants from the engine.
@@ -86,6 +86,7 @@ func newEngine(m model.Model, cfg Config) (*Engine, error) {
 	e.cache = m.NewCache(cfg.Blocks)
 	e.copyBlock = e.cache.CopyBlock
 	e.arrived.L = &e.mu
+	e.stats.StepSeconds, e.stats.StepTokens = inference.NewHistogram(stepSeconds), inference.NewHistogram(stepTokens)
 	workers := 1
 	if cfg.Threads != nil {
 		workers = cfg.Threads.Threads()
@@ -190,7 +191,10 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-var _ inference.Engine = (*Engine)(nil)
+var (
+	_ inference.Engine = (*Engine)(nil)
+	_ inference.Meter  = (*Engine)(nil)
+)
 
 // failure wraps what went wrong in a step.
 func failure(what any) error {

@@ -10,34 +10,18 @@ import (
 	"github.com/sampo-ai/sampo/internal/inference"
 )
 
-// Stats are figures of an engine since its start, and of now. Tokens sampled for a choice whose stop string was found
-// meanwhile are counted here, though nobody reads them.
-type Stats struct {
-	Running int // sequences
-	Waiting int // sequences; not those that Submit took and no step saw yet
+// Bounds of the histograms, from a step of a tiny model to one that the watchdog ends.
+var (
+	stepSeconds = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+	stepTokens  = []float64{1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384}
+)
 
-	Steps         uint64
-	StepTime      time.Duration // of all steps together
-	PrefillTokens uint64        // prompt tokens computed, again after preemption too
-	PromptTokens  uint64        // of requests whose prompt is computed
-	CachedTokens  uint64        // of those, read from the prefix cache
-	OutputTokens  uint64
-	Preemptions   uint64
-	Evictions     uint64    // cached blocks whose contents were given up
-	Finished      [4]uint64 // choices, by inference.Finish
-	Stopped       uint64    // choices ended by Stream.Stop
-	Aborted       uint64    // requests whose client left, or that the engine's end cut off
-	Failed        uint64    // requests that ended with ErrEngine
-	Refused       uint64    // requests that Submit answered with ErrBusy
-	BlocksUsed    []int     // per cache group: blocks that sequences hold
-	Blocks        []int     // per cache group: all
-}
-
-// Stats returns the engine's figures.
-func (e *Engine) Stats() Stats {
+// Stats implements inference.Meter.
+func (e *Engine) Stats() inference.Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.stats
+	s.StepSeconds, s.StepTokens = s.StepSeconds.Clone(), s.StepTokens.Clone()
 	s.BlocksUsed = append([]int(nil), s.BlocksUsed...)
 	s.Blocks = append([]int(nil), e.cfg.Blocks...)
 	return s
@@ -95,8 +79,11 @@ func (e *Engine) endStep() {
 	e.publish()
 	s := &e.stats
 	if !e.step.began.IsZero() {
+		took := time.Since(e.step.began)
 		s.Steps++
-		s.StepTime += time.Since(e.step.began)
+		s.StepTime += took
+		s.StepSeconds.Add(took.Seconds())
+		s.StepTokens.Add(float64(len(e.step.batch.Tokens)))
 	}
 	s.PrefillTokens += uint64(e.step.prefill)
 	s.PromptTokens += uint64(t.prompt)

@@ -22,6 +22,9 @@ import (
 // ErrBusy says that the engine's waiting queue is full.
 var ErrBusy = errors.New("inference: waiting queue is full")
 
+// ErrExpired says that the request waited for its first step longer than the engine lets requests wait.
+var ErrExpired = errors.New("inference: request waited too long")
+
 // ErrClosed says that the engine is shutting down or has stopped.
 var ErrClosed = errors.New("inference: engine is closed")
 
@@ -79,8 +82,9 @@ type Request struct {
 	// PromptLogprobs is as Logprobs, for each prompt token but the first. The prefix cache is then not read.
 	PromptLogprobs int
 	CacheSalt      string // requests share cached blocks only under the same salt
-	Session        string // conversation whose blocks are preferred; may be empty
+	Session        string // conversation whose blocks are evicted later than others; may be empty
 	Priority       int64  // lower runs first
+	Tenant         string // who pays, such as an API key's name: tenants get equal shares; may be empty
 }
 
 // NoLogprobs and AllLogprobs are special values of Request.Logprobs and PromptLogprobs.
@@ -152,7 +156,7 @@ type PromptInfo struct {
 // A Stream gives a request's events. Its methods may be called from one goroutine at a time, Stop and Close from any.
 type Stream interface {
 	// Next waits for the next event. After the last choice ended it returns io.EOF; after an abort the context's
-	// error; after a failure an error that wraps ErrEngine or ErrClosed.
+	// error; after a failure an error that wraps ErrEngine or ErrClosed, or ErrExpired.
 	Next() (Event, error)
 	// Stop ends a choice that met a stop string. Events of that choice that were made but not read are dropped, and
 	// the choice ends with an event that has no token and FinishEOS. If its end was read before, Stop does nothing.
