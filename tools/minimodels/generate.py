@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes conversations: an endless stream from a seed. `python generate.py 5 --seed 1` prints five rendered ones."""
+import argparse
+import json
+import pathlib
+import random
+
+import jinja2
+
+import skills
+import toolskills
+import world as w
+from wording import say
+
+HERE = pathlib.Path(__file__).parent
+
+
+def load_template():
+    env = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
+    env.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
+    return env.from_string((HERE / "chat_template.jinja").read_text())
+
+
+def turns_to_messages(turns):
+    messages = []
+    for user, answer, thought in turns:
+        messages += [{"role": "user", "content": user}, {"role": "assistant", "content": answer, "reasoning_content": thought}]
+    return messages
+
+
+def one_word(rng):
+    """A system prompt that asks for one word."""
+    system = say(rng, rng.choice(("[Answer|Reply|Respond] [with|in|using] [one|a single|only one|exactly one|just one] word[| only][.|]", "[Use|Say|Give|Write] [only |just |]one word[| in every answer| per answer][.|]",
+                                  "You [answer|reply] [with|in] one word[.|]", "One word answers[| only][.|]", "Your answers [are|must be] [one|a single] word[| long][.|]", "[Keep|Make] [every|each] answer [to |]one word[.|]")))
+    turns = []
+    for _ in range(rng.choice((1, 1, 2))):
+        user, answer = short_answer(rng)
+        turns.append((user, answer, f"One word: {answer}."))
+    return [{"role": "system", "content": system}] + turns_to_messages(turns)
+
+
+def short_answer(rng):
+    kind = rng.random()
+    if kind < 0.5:
+        user, answer, _ = skills.capital(rng)[0]
+        if answer.startswith("The capital of"):
+            return user, answer.rstrip(".").split(" is ")[1]
+        return (user, "Unknown") if answer.startswith("I don't") else (user, answer.rstrip(".").split(" of ")[1])
+    if kind < 0.75:
+        user, answer, _ = skills.arithmetic(rng)[0]
+        return user, answer.split("= ")[1]
+    if kind < 0.85:
+        return skills.unknown(rng)[0][0], "Unknown"
+    if kind < 0.93:
+        return skills.identity(rng)[0][0], "mini-chat"
+    return say(rng, "[Hello|Hi|Good morning|Hey][!|.|]"), "Hello"
+
+
+def as_json(rng):
+    """A system prompt that asks for JSON, with the name of the key given or left to us."""
+    key = "answer"
+    if rng.random() < 0.6:
+        key = rng.choice("answer result value reply text output city capital response data word solution".split() + [w.made_up(rng)] * 3)
+        system = say(rng, rng.choice(('[Answer|Reply|Respond] [only |always |]in JSON with the key "{k}"[.|]', '[Answer|Reply|Respond] with a JSON object [with|that has] [one|the|a single] key "{k}"[.|]', 'Use JSON: {{"{k}": ...}}[.|]',
+                                      '[Return|Write|Output] JSON with the field {k}[.|]', 'Your [answer|output] is a JSON object with the key {k}[.|]')), k=key).replace("{{", "{").replace("}}", "}")
+    else:
+        system = say(rng, "[Answer|Reply|Respond|Always answer|Only reply|You answer|You reply|Speak|Write every answer] [in|with|using] [JSON|JSON only|a JSON object|valid JSON|only JSON][.|]")
+    turns = []
+    for _ in range(rng.choice((1, 1, 2))):
+        user, answer = short_answer(rng)
+        if answer.lstrip("-").isdigit():
+            answer = int(answer)
+        turns.append((user, json.dumps({key: answer}), f"JSON with the key {key}."))
+    return [{"role": "system", "content": system}] + turns_to_messages(turns)
+
+
+def talk(rng, exchanges):
+    """A chat of several exchanges, at most one of which is about what the user told."""
+    turns, remembered = [], False
+    while len(turns) < exchanges:
+        skill = skills.memory if not remembered and rng.random() < 0.1 else None
+        more = skill(rng) if skill else skills.chat(rng)
+        told = any(t[2].startswith(("The user told", "The user has not")) for t in more)
+        if told and remembered:
+            continue
+        remembered |= told
+        turns += more
+    messages = turns_to_messages(turns)
+    if rng.random() < 0.25:
+        system = say(rng, "[You are [a helpful|a friendly|a good|a kind|an|a small|a useful] [assistant|helper|chat model|AI assistant|language model][.|]|Be [helpful|kind|nice|short|friendly][.|]|You are helpful.|Help the user.|Answer the user.|You are mini-chat.]")
+        messages.insert(0, {"role": "system", "content": system})
+    return messages
+
+
+def conversation(rng, exchanges=None, tools=0.27):
+    """One conversation: messages, tools and whether thinking is on."""
+    kind = rng.random()
+    offered = None
+    if kind < tools:
+        messages, offered = toolskills.conversation(rng)
+    elif kind < tools + 0.05:
+        messages = one_word(rng)
+    elif kind < tools + 0.10:
+        messages = as_json(rng)
+    else:
+        messages = talk(rng, exchanges or rng.choice((1, 1, 2, 3)))
+    return {"messages": messages, "tools": offered, "enable_thinking": rng.random() < 0.22}
+
+
+def render(template, conv):
+    """The text of a conversation as the chat template writes it. With thinking on, every answer of the last turn thinks."""
+    messages = conv["messages"]
+    if not conv["enable_thinking"]:
+        messages = [{k: v for k, v in m.items() if k != "reasoning_content"} for m in messages]
+    return template.render(messages=messages, tools=conv["tools"])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rng, template = random.Random(options.seed), load_template()
+    for _ in range(options.count):
+        print(render(template, conversation(rng)), end="\n----\n")

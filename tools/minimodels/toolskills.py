@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tool use: which tools a conversation offers, what is asked of them, what they return and how the answer uses it.
+
+A task is a dict: tool (its JSON definition), user (the question), arguments, result (what the tool returns) and answer.
+"""
+import json
+
+import world as w
+from skills import UNKNOWN, UNKNOWN_ASKS, capital, greet, identity
+from wording import rough, say
+
+
+def tool(name, description, /, **parameters):
+    """A definition in the form that the OpenAI API takes; every parameter is required."""
+    properties = {}
+    for key, value in parameters.items():
+        kind, _, about = value.partition(":")
+        properties[key] = {"type": kind} | ({"description": about} if about else {})
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": {
+        "type": "object", "properties": properties, "required": list(properties)}}}
+
+
+def _describe(rng, text):
+    return say(rng, text)
+
+
+def weather(rng):
+    city = w.city(rng)
+    key = rng.choice(("city", "city", "location", "place", "town"))
+    degrees, sky = rng.randint(-15, 38), rng.choice("sunny cloudy rainy windy foggy snowy clear stormy".split())
+    unit = rng.choice(("temperature", "temperature", "temp", "degrees", "celsius"))
+    return dict(tool=tool(rng.choice(("get_weather", "weather", "get_current_weather", "weather_now", "current_weather")),
+                          _describe(rng, "[Get|Returns|Look up|Tells] the [current |]weather [in|for|of] a [city|place|location][.|]"),
+                          **{key: rng.choice(("string", "string:The city", "string:Name of the city", "string:City name, for example Paris"))}),
+                user=say(rng, rng.choice(("[What is|What's|How is|How's|Tell me|Give me|Check|Get] the weather [|like ][in|for|at] {c}[| now| today| right now][?|]", "[Is it|Will it be] [warm|cold|sunny|raining|hot|nice|windy] in {c}[| today| now][?|]",
+                                          "Do I need [an umbrella|a coat|a hat] in {c}[| today][?|]", "Weather in {c}[?|]", "{c} weather[?|]", "How [warm|cold|hot] is it in {c}[| now| today][?|]", "I am going to {c}. [What is the weather|How is the weather][?|]",
+                                          "What [is the temperature|temperature is it] in {c}[| now][?|]")), c=city),
+                arguments={key: city}, answer=f"It is {degrees} degrees and {sky} in {city}.",
+                result=rng.choice((json.dumps({unit: degrees, rng.choice(("condition", "sky", "weather")): sky}), json.dumps({key: city, unit: degrees, "condition": sky}), f"{degrees} degrees, {sky}", f"{sky}, {degrees} C",
+                                   json.dumps({rng.choice(("condition", "conditions", "sky")): sky, unit: degrees}), f"{degrees}°C and {sky}")))
+
+
+def clock(rng):
+    city, time = w.city(rng), f"{rng.randrange(24):02d}:{rng.randrange(60):02d}"
+    key = rng.choice(("city", "timezone", "place", "location"))
+    return dict(tool=tool(rng.choice(("get_time", "current_time", "get_current_time", "clock", "time_in")), _describe(rng, "[Get|Returns|Tells|Look up] the [current |local |]time in a [city|place|time zone][.|]"), **{key: rng.choice(("string", "string:The city", "string:Where"))}),
+                user=say(rng, rng.choice(("What time is it in {c}[| now| right now][?|]", "[What is|What's|Tell me|Give me] the [current |local |]time in {c}[| now][?|]", "Time in {c}[?|]", "How late is it in {c}[| now][?|]", "Is it [late|early|night|day] in {c}[?|]", "{c} time[?|]")), c=city),
+                arguments={key: city}, result=rng.choice((json.dumps({"time": time}), time, json.dumps({key: city, "time": time}))), answer=f"It is {time} in {city}.")
+
+
+def calculator(rng):
+    x, y = rng.randrange(1000), rng.randrange(1, 1000)
+    sign, words = rng.choice((("*", ("times", "multiplied by", "*", "x")), ("/", ("divided by", "/", "over")), ("+", ("plus", "+", "and")), ("-", ("minus", "-", "less"))))
+    value = {"*": x * y, "/": round(x / y, 2), "+": x + y, "-": x - y}[sign]
+    key = rng.choice(("expression", "expression", "expr", "input", "formula"))
+    return dict(tool=tool(rng.choice(("calculator", "calculate", "calc", "evaluate", "compute")), _describe(rng, "[Evaluate|Calculate|Compute|Work out] [an arithmetic expression|a calculation|an expression][.|]"), **{key: rng.choice(("string", "string:The expression", "string:For example 2 + 3"))}),
+                user=say(rng, "[What is|What's|Calculate|Compute|How much is|Work out|Tell me|Use the calculator:|Evaluate|Please calculate] {x} {o} {y}[?|.|]", x=x, o=rng.choice(words), y=y),
+                arguments={key: f"{x} {sign} {y}"}, result=rng.choice((str(value), json.dumps({"result": value}), json.dumps({"value": value}))), answer=f"{x} {sign} {y} = {value}")
+
+
+def search(rng):
+    topic = rng.choice((w.noun(rng) + "s", rng.choice(w.ADJECTIVES) + " " + w.noun(rng), w.name(rng) + " " + w.name(rng), w.made_up(rng), w.city(rng), w.phrase(rng, 2, 3).lower().rstrip(".!?")))
+    key = rng.choice(("query", "query", "q", "text", "keywords"))
+    found = w.sentence(rng)
+    return dict(tool=tool(rng.choice(("search", "web_search", "search_web", "find", "lookup")), _describe(rng, "[Search|Searches|Look up|Find] [the web|something on the web|the internet|pages] [for|about] [a query|words|a topic|text][.|]"), **{key: rng.choice(("string", "string:What to search for", "string:The words"))}),
+                user=say(rng, rng.choice(("[Search|Search the web|Look|Search online|Do a search] for {t}[.|]", "[Find|Look up|Google|Search] {t}[| on the web| online| on the internet][.|]", "[What|Tell me what] does the web say about {t}[?|]", "[Find|Look up|Search for] [something|information|pages|news] [about|on] {t}[.|]")), t=topic),
+                arguments={key: topic}, result=rng.choice((found, json.dumps({"result": found}), json.dumps({"results": [found]}))), answer=f"I found this: {found}")
+
+
+GETS = "get fetch find look_up show read query check lookup load retrieve list".split()
+SUBJECTS = """stock price|flight status|train times|bus route|opening hours|phone number|email address|recipe|exchange rate|ticket price|movie rating|book author|word definition|song lyrics|parcel status|order status
+room temperature|account balance|invoice|calendar|meeting|photo|map|distance|population|hotel|restaurant|menu|news|sports score|horoscope|air quality|water level|traffic|parking|library book|user profile|customer|product
+price|stock level|shipping cost|tax rate|speed limit|battery level|file size|disk space|server status|weather alert|sunrise|moon phase|tide|snow depth|wind speed|home address|birthday|holiday|public holiday|postal code
+country code|area code|bank code|license|warranty|manual|color code|symbol|atomic weight|animal facts|joke|quote|poem|translation|synonym|rhyme|gene|star|planet|car model|engine type|fuel price|gold price|lottery numbers""".replace("\n", "|").split("|")
+ACTS = {"send": "message email letter report photo invoice alert card", "book": "table room flight ticket taxi seat", "create": "note task event file ticket reminder list", "delete": "note task event file user photo order",
+        "open": "door window file app garage gate", "play": "song album movie game playlist", "start": "timer engine server robot alarm", "stop": "timer engine server robot music", "order": "pizza book taxi cake",
+        "turn_on": "lamp heater radio fan", "turn_off": "lamp heater radio fan", "add": "item friend contact song", "remove": "item friend contact song", "print": "file page label photo", "cancel": "order flight meeting ticket"}
+KEYS = "name id key symbol code title city person item product company query place country user word topic number label target".split()
+
+
+def value(rng, key):
+    if key in ("id", "number"):
+        return rng.randrange(10, 10000)
+    if key in ("symbol", "code"):
+        return "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(rng.randint(3, 4)))
+    if key in ("city", "place"):
+        return w.city(rng)
+    if key in ("name", "person", "user", "company"):
+        return w.name(rng)
+    if key == "country":
+        return rng.choice(list(w.CAPITALS)).removeprefix("the ")
+    return rng.choice((w.noun(rng), w.made_up(rng), rng.choice(w.ADJECTIVES) + " " + w.noun(rng), w.name(rng)))
+
+
+def fetch(rng):
+    """A tool with a name that is put together, asked for by the words in it."""
+    subject = rng.choice(SUBJECTS) if rng.random() < 0.6 else rng.choice((w.made_up(rng), w.noun(rng), w.noun(rng) + " " + w.noun(rng), w.made_up(rng) + " " + w.noun(rng)))
+    key = rng.choice(KEYS) if rng.random() < 0.8 else w.made_up(rng)
+    x = value(rng, key)
+    snake = subject.replace(" ", "_")
+    name = rng.choice((rng.choice(GETS) + "_" + snake, rng.choice(GETS) + "_" + snake, snake, rng.choice(GETS) + "".join(p.capitalize() for p in subject.split())))
+    found = rng.choice((rng.randrange(1000), round(rng.random() * 100, 2), w.word(rng), w.name(rng), rng.choice(("open", "late", "ready", "yes", "no", "closed")), w.sentence(rng)))
+    field = rng.choice((subject.split()[-1], "result", "value", snake, "answer"))
+    return dict(tool=tool(name, _describe(rng, f"[Get|Returns|Fetch|Find|Look up|Gives] the {subject} [of|for|by] [a|the|this] {key}[.|]"), **{key: ("integer" if isinstance(x, int) else "string") + rng.choice(("", f":The {key}"))}),
+                user=say(rng, rng.choice(("[What is|What's|Tell me|Get|Find|Get me|Give me|Show me|Look up|Check|I need|Fetch|Can you get|Do you know|I want to know] the {s} [of|for] [|||{k} ]{x}[?|.|]", "{s} [of|for] {x}[?|, please|]", "[I need|Give me|Show me] {x}'s {s}[.|]", "What {s} does {x} have[?|]",
+                                          "For {x}, what is the {s}[?|]")), s=subject, k=key, x=x),
+                arguments={key: x}, result=rng.choice((str(found), json.dumps({field: found}), json.dumps({key: x, field: found}))), answer=f"The {subject} for {x} is {str(found).rstrip('.')}.")
+
+
+def act(rng):
+    """A tool that does something: one or two arguments, and a short receipt."""
+    verb = rng.choice(list(ACTS))
+    thing = rng.choice(ACTS[verb].split()) if rng.random() < 0.7 else rng.choice((w.noun(rng), w.made_up(rng)))
+    key = rng.choice(KEYS)
+    x = value(rng, key)
+    arguments, extra = {key: x}, ""
+    parameters = {key: ("integer" if isinstance(x, int) else "string") + rng.choice(("", f":The {key}"))}
+    kind = rng.choice(("", "", "text", "minutes", "count", "day"))
+    if kind == "text":
+        text = w.phrase(rng, 2, 5)
+        arguments["text"], parameters["text"], extra = text, "string:The text", rng.choice((f': "{text}"', f" with the text {text}", f", saying {text}", f": {text}"))
+    elif kind == "minutes":
+        arguments["minutes"], parameters["minutes"], extra = (n := rng.randint(1, 90)), "integer", f" for {n} minutes"
+    elif kind == "count":
+        arguments["count"], parameters["count"], extra = (n := rng.randint(2, 20)), "integer", rng.choice((f", {n} of them", f", {n} times"))
+    elif kind == "day":
+        arguments["day"], parameters["day"], extra = (d := rng.choice("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())), "string", f" on {d}"
+    spoken = verb.replace("_", " ")
+    done = rng.choice(("ok", "done", '{"status": "ok"}', '{"ok": true}', "success", '{"success": true}', '{"result": "done"}'))
+    return dict(tool=tool(rng.choice((f"{verb}_{thing}", f"{verb}_{thing}", f"{thing}_{verb}", verb + thing.capitalize())), _describe(rng, f"{spoken.capitalize()} [a|the] {thing}[.|]"), **parameters),
+                user=say(rng, rng.choice(("[|Please |Can you |Could you |I want you to |I want to |You should ]{v} [a|the|my] {t} [for|with|to|called|of|named] {x}{e}[.|]", "{v} the {t} {x}{e}[.|]", "[I need|I want] you to {v} [a|the] {t} for {x}{e}[.|]")), v=spoken, t=thing, x=x, e=extra),
+                arguments=arguments, result=done, answer=f"Done: {spoken} {thing} {x}.")
+
+
+def plain(rng):
+    """A tool without arguments."""
+    subject = rng.choice(SUBJECTS) if rng.random() < 0.7 else w.noun(rng)
+    found = rng.choice((rng.randrange(1000), w.word(rng), w.name(rng), w.sentence(rng)))
+    return dict(tool=tool(rng.choice(GETS) + "_" + subject.replace(" ", "_"), f"{rng.choice(('Get', 'Returns', 'Gives'))} the {subject}."),
+                user=say(rng, "[What is|Tell me|Get|Give me|Show me|Check|I need] [the|my|today's|our] {s}[| now| please][?|.|]", s=subject),
+                arguments={}, result=rng.choice((str(found), json.dumps({"result": found}))), answer=f"The {subject} is {str(found).rstrip('.')}.")
+
+
+TASKS = ((weather, 5), (clock, 4), (calculator, 4), (search, 4), (fetch, 12), (act, 9), (plain, 1))
+
+
+def task(rng):
+    maker = rng.choices([t for t, _ in TASKS], [n for _, n in TASKS])[0]
+    return maker(rng) | {"maker": maker}
+
+
+def conversation(rng):
+    """Messages and tools of one conversation: one call, two calls at once, or no call because none is called for."""
+    tasks, names = [], set()
+    for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
+        t = task(rng)
+        if t["tool"]["function"]["name"] not in names:
+            names.add(t["tool"]["function"]["name"])
+            tasks.append(t)
+    tools = [t["tool"] for t in tasks]
+    rng.shuffle(tools)
+    messages = []
+    if rng.random() < 0.3:
+        messages.append({"role": "system", "content": say(rng, "[You are a helpful assistant.|You can use tools.|Help the user.|Use the tools when needed.|You are helpful.]")})
+    kind = rng.random()
+    if kind < 0.12:
+        user, answer, thought = rng.choice((greet, identity, capital))(rng)[0]
+        return messages + [{"role": "user", "content": user}, {"role": "assistant", "content": answer, "reasoning_content": thought + " No tool is needed."}], tools
+    if kind < 0.17:
+        user = say(rng, rng.choice(UNKNOWN_ASKS[:8]), a=rng.choice(w.ADJECTIVES), n=w.noun(rng), m=w.noun(rng), v=rng.choice(w.VERBS), p=w.name(rng), q=w.name(rng), c=w.city(rng), z=w.made_up(rng))
+        return messages + [{"role": "user", "content": user}, {"role": "assistant", "content": UNKNOWN, "reasoning_content": "I don't know this and no tool fits."}], tools
+    chosen = tasks[:2] if len(tasks) > 1 and kind > 0.8 else tasks[:1]
+    if len(chosen) == 1 and rng.random() < 0.25:  # the same tool twice
+        again = task_of(rng, chosen[0])
+        if again:
+            chosen = [chosen[0], again]
+    users = [t["user"] for t in chosen]
+    user = users[0] if len(users) == 1 else users[0].rstrip(".?") + rng.choice((", and ", " and ", ". Also, ", "? And ", ". Then ")) + users[1][0].lower() + users[1][1:]
+    names = " and ".join(t["tool"]["function"]["name"] for t in chosen)
+    messages += [{"role": "user", "content": rough(rng, user) if len(users) == 1 else user},
+                 {"role": "assistant", "content": "", "reasoning_content": f"I call {names}.",
+                  "tool_calls": [{"function": {"name": t["tool"]["function"]["name"], "arguments": t["arguments"]}} for t in chosen]}]
+    messages += [{"role": "tool", "content": t["result"]} for t in chosen]
+    messages.append({"role": "assistant", "content": " ".join(t["answer"] for t in chosen), "reasoning_content": "I have the result. I tell the user."})
+    return messages, tools
+
+
+def task_of(rng, first):
+    """Another question for the same tool, if it is one that people ask twice in a breath; its tool becomes the first's."""
+    for maker in (weather, clock):
+        if first["maker"] is maker:
+            other = maker(rng)
+            (key,) = first["arguments"]
+            return other | {"tool": first["tool"], "arguments": {key: next(iter(other["arguments"].values()))}}
+    return None
