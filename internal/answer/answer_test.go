@@ -90,7 +90,7 @@ func TestChatAnswers(t *testing.T) {
 			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, finish: chat.Finish{Reason: "tool_calls", StopToken: token.None}, output: 35},
 		{name: "a call is text without tools", said: call + "<|im_end|>", text: call, finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 35},
 		{name: "only the first call when asked", said: call + "\n" + call + "<|im_end|>", change: func(r *chat.Request) { *r = withTools(*r); r.OneCall = true },
-			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, finish: chat.Finish{Reason: "tool_calls", StopToken: token.None}, output: 34},
+			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, finish: chat.Finish{Reason: "tool_calls", StopToken: token.None}, output: 32},
 		{name: "a limit inside a call is a length", said: call + call, change: func(r *chat.Request) { *r = withTools(*r); r.MaxTokens = ptr(41) },
 			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, text: `<tool_call>{"name`, finish: chat.Finish{Reason: "length", StopToken: token.None}, output: 41},
 	} {

@@ -66,19 +66,18 @@ func (f Format) StartState(prompt string) State {
 
 // A Parser splits the text of an answer into events.
 type Parser struct {
-	format Format
-	state  State
-	closed bool   // reasoning has ended: a second closing marker is dropped
-	skipNL bool   // newlines come next that the template puts back
-	gap    bool   // a call came last: white space around calls is dropped
-	buf    string // not yet certain
-	pos    int    // bytes taken so far, those in buf and body included
-	lead   string // what was dropped before the open call
-	body   []byte // of the open call
-	scan   callScan
-	calls  int
-	span   Span
-	events []chat.Event
+	format  Format
+	state   State
+	closed  bool   // reasoning has ended: a second closing marker is dropped
+	skipNL  bool   // newlines come next that the template puts back
+	gap     bool   // a call came last: white space around calls is dropped
+	buf     string // not yet certain
+	pos     int    // bytes taken so far, those in buf and in the block included
+	block   block  // of the open calls
+	calls   int    // complete ones
+	started int    // calls that were told of
+	span    Span
+	events  []chat.Event
 }
 
 // A Span is the part of the raw text, in bytes, that holds the reasoning without its markers. Open is -1 before it
@@ -119,13 +118,14 @@ func (p *Parser) Add(piece string) []chat.Event {
 	return p.take()
 }
 
-// Flush ends the text. A call that lacks only its closing marker counts; any other open markup is text.
+// Flush ends the text. A call that lacks only its closing marker counts; one whose arguments were not complete keeps
+// what there is of them; any other open markup is text.
 func (p *Parser) Flush() []chat.Event {
 	rest := p.buf
 	p.buf = ""
 	switch p.state {
 	case inCall:
-		p.closeCall(string(p.body), "")
+		p.flushCall(rest)
 	case Undecided:
 		p.state = Answering
 		p.emit(rest)
@@ -234,9 +234,8 @@ func (p *Parser) enter(before, marker string) {
 	}
 	text := strings.TrimSuffix(before, "\n")
 	p.emit(text)
-	p.lead = before[len(text):]
-	p.state, p.scan = inCall, callScan{}
-	p.body = p.body[:0]
+	p.state = inCall
+	p.block = block{lead: before[len(text):], body: p.block.body[:0]}
 }
 
 // emit adds text of the present state.

@@ -74,6 +74,17 @@ func TestParserSplitsAnswers(t *testing.T) {
 		{"broken JSON stays text", Undecided, "a\n<tool_call>{name}</tool_call>b", "text a⏎<tool_call>{name}</tool_call>b"},
 		{"arguments that are no object stay text", Undecided, `<tool_call>{"name":"f","arguments":[1]}</tool_call>`, `text <tool_call>{"name":"f","arguments":[1]}</tool_call>`},
 		{"it ends inside a call", Undecided, `<tool_call>{"name":"f","argu`, `text <tool_call>{"name":"f","argu`},
+		{"it ends inside the arguments", Undecided, `<tool_call>{"name":"f","arguments":{"a":"b`, `call 0 f | args {"a":"b`},
+		{"it ends inside the closing marker", Undecided, `<tool_call>{"name":"f"}</tool_`, `call 0 f | args {}`},
+		{"arguments before the name", Undecided, `<tool_call>{"arguments":{"a":[1,"}"]},"name":"f"}</tool_call>`, `call 0 f | args {"a":[1,"}"]}`},
+		{"further keys", Undecided, `<tool_call>{"id":1,"name":"f","arguments":{},"x":{"y":"{"},"z":null}</tool_call>!`, `call 0 f | args {} | text !`},
+		{"the brace of the object is missing", Undecided, `<tool_call>{"name":"f","arguments":{"a":1}</tool_call>!`, `call 0 f | args {"a":1} | text !`},
+		{"braces of the arguments are missing", Undecided, `<tool_call>{"name":"f","arguments":{"a":{"b":1}</tool_call>!`, `call 0 f | args {"a":{"b":1} | text !`},
+		{"text in place of the closing marker", Undecided, `<tool_call>{"name":"f","arguments":{}} so`, `call 0 f | args {} | text so`},
+		{"an escape in the name", Undecided, `<tool_call>{"name":"\u0066\"","arguments":{}}</tool_call>`, `call 0 f" | args {}`},
+		{"no object at all", Undecided, `a <tool_call> b </tool_call> c`, `text a <tool_call> b </tool_call> c`},
+		{"an empty block", Undecided, `<tool_call></tool_call>`, `text <tool_call></tool_call>`},
+		{"a block opens where another was no call", Undecided, `<tool_call>x<tool_call>{"name":"f"}</tool_call>`, `text <tool_call>x | call 0 f | args {}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, parse(tt.start, []string{tt.in})); diff != "" {
@@ -99,7 +110,7 @@ func split(rng *rand.Rand, text string) []string {
 // randomText strings words together that mean something to the parser.
 func randomText(rng *rand.Rand) string {
 	words := []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "\n", "\n\n", " ", "a", "ä", "<", "<t", "</", `{"name":"f"}`,
-		`{"name":"g","arguments":{"x":"y"}}`, `"`, `\`, "<tool_call>\n{\"name\":\"h\",\"arguments\":{}}\n</tool_call>"}
+		`{"name":"g","arguments":{"x":"y"}}`, `{"name":"g","arguments":{"x":[`, `}`, `{`, `]`, `,`, `:`, `"arguments"`, `"`, `\`, "<tool_call>\n{\"name\":\"h\",\"arguments\":{}}\n</tool_call>"}
 	var b strings.Builder
 	for range rng.IntN(20) {
 		b.WriteString(words[rng.IntN(len(words))])
@@ -120,6 +131,25 @@ func TestAnySplitGivesTheSameEvents(t *testing.T) {
 				t.Fatalf("start %d, pieces %q:\ngot  %s\nwant %s", start, pieces, got, want)
 			}
 		}
+	}
+}
+
+func TestArgumentsStreamAsTheyCome(t *testing.T) {
+	p := New(qwen, Answering)
+	for _, step := range []struct{ piece, want string }{
+		{"<tool_call>\n{\"name\": \"f\"", ""},
+		{", \"arguments\": {", "call 0 f | args {"},
+		{"\"city\": \"Ou", "args \"city\": \"Ou"},
+		{"lu\"}}", "args lu\"}"},
+		{"\n</tool", ""},
+		{"_call>", ""},
+	} {
+		if got := describe(p.Add(step.piece)); got != step.want {
+			t.Errorf("Add(%q) = %q, want %q", step.piece, got, step.want)
+		}
+	}
+	if p.InCall() || p.Calls() != 1 {
+		t.Errorf("%d calls, one open: %v, want one that is closed", p.Calls(), p.InCall())
 	}
 }
 
