@@ -25,7 +25,8 @@ var mulTiers [avx512 + 1][formats][4]mulFunc
 //	y = fma(float32(i), s*d, y)
 //	y = fma(m, d*(sum of a), y)             if the format has a minimum m; y = fma(-m, ...) in the K formats
 //
-// Q6_K does the first two lines for each half of the block, which have scales of their own.
+// Q6_K, Q3_K and Q2_K do this for each half of the block, which have scales of their own; Q2_K adds its minimum as
+// fma((m/32)*d, -32*(sum of a), y).
 // Every operation rounds once to float32, so the bits do not depend on the tier or on the number of rows.
 func Mul(dst []float32, ldd int, w Panels, x Tile) {
 	panels, stride := w.Count(), x.Rows*RecordBytes

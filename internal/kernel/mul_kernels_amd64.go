@@ -49,6 +49,24 @@ func mulQ80AVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride ui
 func mulQ80AVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
+func mulQ2KAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ2KAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ2KAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
 func mulQ4KAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
@@ -74,6 +92,33 @@ func mulQ6KAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride ui
 
 //go:noescape
 func mulQ6KAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4NLAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4NLAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4NLAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
 func mulQ40AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -136,6 +181,30 @@ func mulQ80AVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 func mulQ80AVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
+func mulQ2KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ2KAVX512X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ2KAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ2KAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX512X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
 func mulQ4KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
@@ -171,6 +240,42 @@ func mulQ6KAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 //go:noescape
 func mulQ6KAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
+//go:noescape
+func mulIQ4NLAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4NLAVX512X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4NLAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4NLAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX512X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX512X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
 func addMulKernels() {
 	mulTiers[avx2][Q40][0] = mulQ40AVX2X1
 	mulTiers[avx2][Q40][1] = mulQ40AVX2X2
@@ -187,6 +292,12 @@ func addMulKernels() {
 	mulTiers[avx2][Q80][0] = mulQ80AVX2X1
 	mulTiers[avx2][Q80][1] = mulQ80AVX2X2
 	mulTiers[avx2][Q80][2] = mulQ80AVX2X4
+	mulTiers[avx2][Q2K][0] = mulQ2KAVX2X1
+	mulTiers[avx2][Q2K][1] = mulQ2KAVX2X2
+	mulTiers[avx2][Q2K][2] = mulQ2KAVX2X4
+	mulTiers[avx2][Q3K][0] = mulQ3KAVX2X1
+	mulTiers[avx2][Q3K][1] = mulQ3KAVX2X2
+	mulTiers[avx2][Q3K][2] = mulQ3KAVX2X4
 	mulTiers[avx2][Q4K][0] = mulQ4KAVX2X1
 	mulTiers[avx2][Q4K][1] = mulQ4KAVX2X2
 	mulTiers[avx2][Q4K][2] = mulQ4KAVX2X4
@@ -196,6 +307,15 @@ func addMulKernels() {
 	mulTiers[avx2][Q6K][0] = mulQ6KAVX2X1
 	mulTiers[avx2][Q6K][1] = mulQ6KAVX2X2
 	mulTiers[avx2][Q6K][2] = mulQ6KAVX2X4
+	mulTiers[avx2][IQ4NL][0] = mulIQ4NLAVX2X1
+	mulTiers[avx2][IQ4NL][1] = mulIQ4NLAVX2X2
+	mulTiers[avx2][IQ4NL][2] = mulIQ4NLAVX2X4
+	mulTiers[avx2][IQ4XS][0] = mulIQ4XSAVX2X1
+	mulTiers[avx2][IQ4XS][1] = mulIQ4XSAVX2X2
+	mulTiers[avx2][IQ4XS][2] = mulIQ4XSAVX2X4
+	mulTiers[avx2][MXFP4][0] = mulMXFP4AVX2X1
+	mulTiers[avx2][MXFP4][1] = mulMXFP4AVX2X2
+	mulTiers[avx2][MXFP4][2] = mulMXFP4AVX2X4
 	mulTiers[avx512][Q40][0] = mulQ40AVX512X1
 	mulTiers[avx512][Q40][1] = mulQ40AVX512X2
 	mulTiers[avx512][Q40][2] = mulQ40AVX512X4
@@ -216,6 +336,14 @@ func addMulKernels() {
 	mulTiers[avx512][Q80][1] = mulQ80AVX512X2
 	mulTiers[avx512][Q80][2] = mulQ80AVX512X4
 	mulTiers[avx512][Q80][3] = mulQ80AVX512X8
+	mulTiers[avx512][Q2K][0] = mulQ2KAVX512X1
+	mulTiers[avx512][Q2K][1] = mulQ2KAVX512X2
+	mulTiers[avx512][Q2K][2] = mulQ2KAVX512X4
+	mulTiers[avx512][Q2K][3] = mulQ2KAVX512X8
+	mulTiers[avx512][Q3K][0] = mulQ3KAVX512X1
+	mulTiers[avx512][Q3K][1] = mulQ3KAVX512X2
+	mulTiers[avx512][Q3K][2] = mulQ3KAVX512X4
+	mulTiers[avx512][Q3K][3] = mulQ3KAVX512X8
 	mulTiers[avx512][Q4K][0] = mulQ4KAVX512X1
 	mulTiers[avx512][Q4K][1] = mulQ4KAVX512X2
 	mulTiers[avx512][Q4K][2] = mulQ4KAVX512X4
@@ -228,4 +356,16 @@ func addMulKernels() {
 	mulTiers[avx512][Q6K][1] = mulQ6KAVX512X2
 	mulTiers[avx512][Q6K][2] = mulQ6KAVX512X4
 	mulTiers[avx512][Q6K][3] = mulQ6KAVX512X8
+	mulTiers[avx512][IQ4NL][0] = mulIQ4NLAVX512X1
+	mulTiers[avx512][IQ4NL][1] = mulIQ4NLAVX512X2
+	mulTiers[avx512][IQ4NL][2] = mulIQ4NLAVX512X4
+	mulTiers[avx512][IQ4NL][3] = mulIQ4NLAVX512X8
+	mulTiers[avx512][IQ4XS][0] = mulIQ4XSAVX512X1
+	mulTiers[avx512][IQ4XS][1] = mulIQ4XSAVX512X2
+	mulTiers[avx512][IQ4XS][2] = mulIQ4XSAVX512X4
+	mulTiers[avx512][IQ4XS][3] = mulIQ4XSAVX512X8
+	mulTiers[avx512][MXFP4][0] = mulMXFP4AVX512X1
+	mulTiers[avx512][MXFP4][1] = mulMXFP4AVX512X2
+	mulTiers[avx512][MXFP4][2] = mulMXFP4AVX512X4
+	mulTiers[avx512][MXFP4][3] = mulMXFP4AVX512X8
 }

@@ -33,8 +33,12 @@ func randomPanel(r *rand.Rand, f Format, blocks int, extreme bool) Panels {
 	}
 	for group := range blocks / f.GroupBlocks() {
 		s := panel[codes+group*f.ScaleBytes():]
-		halfs := map[Format]int{Q41: 32, Q51: 32, Q4K: 32, Q5K: 32}[f]
+		halfs := map[Format]int{Q41: 32, Q51: 32, Q2K: 32, Q4K: 32, Q5K: 32}[f]
 		for i := range max(halfs, PanelRows) {
+			if f == MXFP4 {
+				binary.LittleEndian.PutUint16(s[2*i:], uint16(110+r.IntN(16))<<7)
+				continue
+			}
 			half := uint16(r.Uint32())&0x8FFF | 0x2000 // about 2^-7 to 2^-4
 			if r.IntN(16) == 0 {
 				half &= 0x83FF // a subnormal

@@ -49,6 +49,10 @@ func unpackBlock(f Format, dst *[PanelRows * BlockCols]byte, codes []byte) {
 		copy(dst[:], codes)
 		return
 	}
+	if layouts[f].bits < 4 {
+		unpackPairs(f, dst, codes)
+		return
+	}
 	const nibbles, fifth, upper = 0x0F0F0F0F0F0F0F0F, 0x1010101010101010, 0x3030303030303030
 	for at := 0; at < 512; at += 8 {
 		k, column := at/64, at%64
@@ -61,15 +65,41 @@ func unpackBlock(f Format, dst *[PanelRows * BlockCols]byte, codes []byte) {
 		}
 		binary.LittleEndian.PutUint64(dst[at:], word)
 	}
+	if table := layouts[f].table; table != nil {
+		for i, code := range dst {
+			dst[i] = table[code]
+		}
+	}
+}
+
+// unpackPairs is unpackBlock for codes whose lower bits are pairs.
+func unpackPairs(f Format, dst *[PanelRows * BlockCols]byte, codes []byte) {
+	const pairs, third = 0x0303030303030303, 0x0404040404040404
+	for at := 0; at < 512; at += 8 {
+		k, column := at/64, at%64
+		word := binary.LittleEndian.Uint64(codes[k/4*64+column:]) >> (k % 4 * 2) & pairs
+		if layouts[f].bits == 3 {
+			word |= binary.LittleEndian.Uint64(codes[128+column:]) >> k << 2 & third
+		}
+		binary.LittleEndian.PutUint64(dst[at:], word)
+	}
 }
 
 // codeAt gives the code of row o and input i of a block. DESIGN.md draws the layout.
 func codeAt(f Format, codes []byte, o, i int) byte {
 	column, k := o*4+i%4, i/4 // column: byte in the 64-byte line; k: group of 4 inputs, 0 to 7
-	if layouts[f].bits == 8 {
+	switch layouts[f].bits {
+	case 8:
 		return codes[k*64+column]
+	case 2:
+		return codes[k/4*64+column] >> (k % 4 * 2) & 3
+	case 3:
+		return codes[k/4*64+column]>>(k%4*2)&3 | codes[128+column]>>k&1<<2
 	}
 	code := codes[k%4*64+column] >> (k / 4 * 4) & 15
+	if table := layouts[f].table; table != nil {
+		return table[code]
+	}
 	switch layouts[f].bits {
 	case 5:
 		code |= codes[256+column] >> k & 1 << 4
@@ -81,10 +111,10 @@ func codeAt(f Format, codes []byte, o, i int) byte {
 
 // blockScales are what turns the integers of one block into floats, by panel row.
 type blockScales struct {
-	lo, hi [PanelRows]float32 // scales of the two halves; hi only in Q6_K
-	min    [PanelRows]float32
-	halves bool // the halves have scales of their own
-	minima bool
+	lo, hi     [PanelRows]float32 // scales of the two halves; hi only if those differ
+	min, minHi [PanelRows]float32
+	halves     bool // the halves have scales of their own
+	minima     bool
 }
 
 // decode reads the scales of block b of a group.
@@ -98,7 +128,16 @@ func (s *blockScales) decode(f Format, group []byte, b int) {
 			fine := group[64+b*32:]
 			s.lo[o], s.minima = d*float32(fine[o]), true
 			s.min[o] = -(halfAt(group, PanelRows+o) * float32(fine[16+o]))
-		case Q6K:
+		case Q2K:
+			first, last := group[64+b*32+o], group[64+b*32+16+o]
+			dmin := halfAt(group, PanelRows+o)
+			s.lo[o], s.hi[o], s.halves = d*float32(first&15), d*float32(last&15), true
+			s.min[o], s.minHi[o], s.minima = -(dmin * float32(first>>4)), -(dmin * float32(last>>4)), true
+		case IQ4XS:
+			s.lo[o] = d * float32(int8(group[32+b*16+o]))
+		case MXFP4:
+			s.lo[o] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(group[2*o:])) << 16)
+		case Q3K, Q6K:
 			fine := group[32+b*32:]
 			s.lo[o], s.hi[o], s.halves = d*float32(int8(fine[o])), d*float32(int8(fine[16+o])), true
 		default:
@@ -112,13 +151,23 @@ func (s *blockScales) add(sum float32, o int, lo, hi int32, record *[RecordBytes
 	scale := floatAt(record[recordScale:])
 	if s.halves {
 		sum = fma(float32(lo), s.lo[o]*scale, sum)
-		return fma(float32(hi), s.hi[o]*scale, sum)
+		sum = s.addMinimum(sum, s.min[o]/-32*scale, record[recordZeroA:])
+		sum = fma(float32(hi), s.hi[o]*scale, sum)
+		return s.addMinimum(sum, s.minHi[o]/-32*scale, record[recordZeroB:])
 	}
 	sum = fma(float32(lo+hi), s.lo[o]*scale, sum)
 	if s.minima {
 		sum = fma(s.min[o], floatAt(record[recordSum:]), sum)
 	}
 	return sum
+}
+
+// addMinimum adds the minimum of a half of a block, given times -scale/32, and -32 times the sum of the activations.
+func (s *blockScales) addMinimum(sum, minimum float32, zero []byte) float32 {
+	if !s.minima {
+		return sum
+	}
+	return fma(minimum, float32(int32(binary.LittleEndian.Uint32(zero))), sum)
 }
 
 func floatAt(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }

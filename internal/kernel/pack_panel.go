@@ -12,13 +12,20 @@ const (
 	Q50
 	Q51
 	Q80
+	Q2K
+	Q3K
 	Q4K
 	Q5K
 	Q6K
+	IQ4NL
+	IQ4XS
+	MXFP4
 	formats
 )
 
-var formatNames = [formats]string{"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"}
+var formatNames = [formats]string{
+	"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "MXFP4",
+}
 
 func (f Format) String() string { return formatNames[f] }
 
@@ -32,26 +39,38 @@ const (
 	// TileRows is the most activation rows that a kernel takes at once.
 	TileRows = 8
 
-	superBlocks = 8 // blocks of a super-block of the K formats
+	superBlocks = 8 // blocks of a super-block of the K formats and IQ4_XS
 )
 
 // A layout says how the panel of a format is built. See DESIGN.md for the drawing.
 type layout struct {
-	bits  int   // of a code: 4, 5, 6 or 8
-	zero  int32 // what the codes are shifted by; taken off through the activations' sums
-	group int   // blocks that share a group of scales: 1, or 8 in the K formats
-	scale int   // bytes of the scales of a group
+	bits  int       // of a stored code: 2, 3, 4, 5, 6 or 8
+	zero  int32     // what the codes are shifted by; taken off through the activations' sums
+	group int       // blocks that share a group of scales: 1, or 8 in formats with super-blocks
+	scale int       // bytes of the scales of a group
+	table *[16]byte // what the stored codes stand for; nil: themselves
 }
 
+// nonlinear are the values of IQ4_NL and IQ4_XS, shifted by 128.
+var nonlinear = [16]byte{1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241}
+
+// float4 are the values of MXFP4 in halves, shifted by 16. There is no negative zero.
+var float4 = [16]byte{16, 17, 18, 19, 20, 22, 24, 28, 16, 15, 14, 13, 12, 10, 8, 4}
+
 var layouts = [formats]layout{
-	Q40: {bits: 4, zero: 8, group: 1, scale: 32},
-	Q41: {bits: 4, zero: 0, group: 1, scale: 64},
-	Q50: {bits: 5, zero: 16, group: 1, scale: 32},
-	Q51: {bits: 5, zero: 0, group: 1, scale: 64},
-	Q80: {bits: 8, zero: 128, group: 1, scale: 32},
-	Q4K: {bits: 4, zero: 0, group: superBlocks, scale: 64 + superBlocks*32},
-	Q5K: {bits: 5, zero: 0, group: superBlocks, scale: 64 + superBlocks*32},
-	Q6K: {bits: 6, zero: 32, group: superBlocks, scale: 32 + superBlocks*32},
+	Q40:   {bits: 4, zero: 8, group: 1, scale: 32},
+	Q41:   {bits: 4, zero: 0, group: 1, scale: 64},
+	Q50:   {bits: 5, zero: 16, group: 1, scale: 32},
+	Q51:   {bits: 5, zero: 0, group: 1, scale: 64},
+	Q80:   {bits: 8, zero: 128, group: 1, scale: 32},
+	Q2K:   {bits: 2, zero: 0, group: superBlocks, scale: 64 + superBlocks*32},
+	Q3K:   {bits: 3, zero: 4, group: superBlocks, scale: 32 + superBlocks*32},
+	Q4K:   {bits: 4, zero: 0, group: superBlocks, scale: 64 + superBlocks*32},
+	Q5K:   {bits: 5, zero: 0, group: superBlocks, scale: 64 + superBlocks*32},
+	Q6K:   {bits: 6, zero: 32, group: superBlocks, scale: 32 + superBlocks*32},
+	IQ4NL: {bits: 4, zero: 128, group: 1, scale: 32, table: &nonlinear},
+	IQ4XS: {bits: 4, zero: 128, group: superBlocks, scale: 32 + superBlocks*16, table: &nonlinear},
+	MXFP4: {bits: 4, zero: 16, group: 1, scale: 32, table: &float4},
 }
 
 // CodeBytes is the size of the codes of one block of a panel.
@@ -111,8 +130,8 @@ const (
 	recordScale = 32 // scale
 	recordSum   = 36 // scale times the sum of the codes
 	recordZero8 = 40 // minus 8 times the sum of the codes, for Q4_0
-	recordZero4 = 44 // minus 16 times, for Q5_0
-	recordZero7 = 48 // minus 128 times, for Q8_0
-	recordZeroA = 52 // minus 32 times the sum of the first 16 codes, for Q6_K
+	recordZero4 = 44 // minus 16 times, for Q5_0 and MXFP4
+	recordZero7 = 48 // minus 128 times, for Q8_0, IQ4_NL and IQ4_XS
+	recordZeroA = 52 // minus 32 times the sum of the first 16 codes, for Q6_K, Q3_K and Q2_K
 	recordZeroB = 56 // minus 32 times the sum of the last 16
 )

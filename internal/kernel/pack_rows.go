@@ -6,14 +6,19 @@ import "encoding/binary"
 
 // packers move one stored row into a panel. Each gets the lines of the panel's codes from the row's first byte on.
 var packers = [formats]func(codes, scales, row []byte, o int){
-	Q40: func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 4, head: 2}) },
-	Q41: func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 4, head: 4}) },
-	Q50: func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 5, head: 2}) },
-	Q51: func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 5, head: 4}) },
-	Q80: packQ80,
-	Q4K: func(codes, scales, row []byte, o int) { packSuper(codes, scales, row, o, 4) },
-	Q5K: func(codes, scales, row []byte, o int) { packSuper(codes, scales, row, o, 5) },
-	Q6K: packQ6K,
+	Q40:   func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 4, head: 2}) },
+	Q41:   func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 4, head: 4}) },
+	Q50:   func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 5, head: 2}) },
+	Q51:   func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 5, head: 4}) },
+	Q80:   packQ80,
+	Q2K:   packQ2K,
+	Q3K:   packQ3K,
+	Q4K:   func(codes, scales, row []byte, o int) { packSuper(codes, scales, row, o, 4) },
+	Q5K:   func(codes, scales, row []byte, o int) { packSuper(codes, scales, row, o, 5) },
+	Q6K:   packQ6K,
+	IQ4NL: func(codes, scales, row []byte, o int) { packLegacy(codes, scales, row, o, legacy{bits: 4, head: 2}) },
+	IQ4XS: packIQ4XS,
+	MXFP4: packMXFP4,
 }
 
 // PackRow puts a row as stored in a GGUF file into row o of the panels.
@@ -94,8 +99,8 @@ func packSuper(codes, scales, row []byte, o, bits int) {
 			packNibblePair((*[256]byte)(codes), (*[256]byte)(codes[lines:]), (*[32]byte)(nibbles[32*pair:]), 4*o)
 			if bits == 5 {
 				high := (*[32]byte)(row[16:])
-				put(codes[256+4*o:], fifthBits(high, 2*pair))
-				put(codes[lines+256+4*o:], fifthBits(high, 2*pair+1))
+				put(codes[256+4*o:], bitPlane(high, 2*pair))
+				put(codes[lines+256+4*o:], bitPlane(high, 2*pair+1))
 			}
 			codes = codes[2*lines:]
 		}
@@ -120,8 +125,8 @@ func fineScales(fine *[12]byte, b int) (scale, minimum byte) {
 	return fine[b+4]&15 | fine[b-4]>>6<<4, fine[b+4]>>4 | fine[b]>>6<<4
 }
 
-// fifthBits gathers bit b of 32 bytes: that of byte 4k+j becomes bit 8j+k.
-func fifthBits(high *[32]byte, b int) uint32 {
+// bitPlane gathers bit b of 32 bytes: that of byte 4k+j becomes bit 8j+k.
+func bitPlane(high *[32]byte, b int) uint32 {
 	var bits uint32
 	for k := range 8 {
 		bits |= word(high[4*k:]) >> b & 0x01010101 << k
@@ -157,28 +162,3 @@ func packQ6K(codes, scales, row []byte, o int) {
 
 func word(b []byte) uint32   { return binary.LittleEndian.Uint32(b) }
 func put(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }
-
-// UnpackRow sets dst to the values of row o: those that the stored row had, bit for bit.
-//
-// Shapes: dst [E]; w [O, E].
-func UnpackRow(dst []float32, w Panels, o int) {
-	f, panelCodes, scales := w.Format, w.codesOf(o/PanelRows), w.scalesOf(o/PanelRows)
-	o %= PanelRows
-	var s blockScales
-	zero := layouts[f].zero
-	for b := range w.Blocks {
-		s.decode(f, scales[b/f.GroupBlocks()*f.ScaleBytes():], b%f.GroupBlocks())
-		scale, minimum := s.lo[o], s.min[o]
-		codes := panelCodes[b*f.CodeBytes():][:f.CodeBytes()]
-		for i := range BlockCols {
-			if s.halves && i == 16 {
-				scale = s.hi[o]
-			}
-			value := float32(int32(codeAt(f, codes, o, i))-zero) * scale
-			if s.minima {
-				value = float32(value) + minimum
-			}
-			dst[b*BlockCols+i] = value
-		}
-	}
-}

@@ -11,17 +11,23 @@ import (
 
 // dequantizers holds the reference dequantiser of each supported type. They are given whole blocks that match dst.
 var dequantizers = map[Type]func(dst []float32, src []byte){
-	F32:  dequantizeF32,
-	F16:  dequantizeF16,
-	BF16: dequantizeBF16,
-	Q40:  dequantizeQ40,
-	Q41:  dequantizeQ41,
-	Q50:  dequantizeQ50,
-	Q51:  dequantizeQ51,
-	Q80:  dequantizeQ80,
-	Q4K:  dequantizeQ4K,
-	Q5K:  dequantizeQ5K,
-	Q6K:  dequantizeQ6K,
+	F32:   dequantizeF32,
+	F16:   dequantizeF16,
+	BF16:  dequantizeBF16,
+	Q40:   dequantizeQ40,
+	Q41:   dequantizeQ41,
+	Q50:   dequantizeQ50,
+	Q51:   dequantizeQ51,
+	Q80:   dequantizeQ80,
+	Q81:   dequantizeQ81,
+	Q2K:   dequantizeQ2K,
+	Q3K:   dequantizeQ3K,
+	Q4K:   dequantizeQ4K,
+	Q5K:   dequantizeQ5K,
+	Q6K:   dequantizeQ6K,
+	IQ4NL: dequantizeIQ4NL,
+	IQ4XS: dequantizeIQ4XS,
+	MXFP4: dequantizeMXFP4,
 }
 
 // Dequantize sets dst to the values of src.

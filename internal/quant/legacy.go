@@ -37,6 +37,12 @@ type (
 		d  half
 		qs [32]int8
 	}
+	// blockQ81 is blockQ80 with d times the sum of qs after d, which says nothing new.
+	blockQ81 struct {
+		d  half
+		_  half
+		qs [32]int8
+	}
 )
 
 // The sizes that files rely on.
@@ -46,6 +52,7 @@ var (
 	_ [22]byte = [unsafe.Sizeof(blockQ50{})]byte{}
 	_ [24]byte = [unsafe.Sizeof(blockQ51{})]byte{}
 	_ [34]byte = [unsafe.Sizeof(blockQ80{})]byte{}
+	_ [36]byte = [unsafe.Sizeof(blockQ81{})]byte{}
 )
 
 func dequantizeQ40(dst []float32, src []byte) {
@@ -94,6 +101,15 @@ func dequantizeQ51(dst []float32, src []byte) {
 
 func dequantizeQ80(dst []float32, src []byte) {
 	for n, b := range blocks[blockQ80](src) {
+		y, d := dst[32*n:32*n+32], b.d.value()
+		for i, q := range b.qs {
+			y[i] = float32(q) * d
+		}
+	}
+}
+
+func dequantizeQ81(dst []float32, src []byte) {
+	for n, b := range blocks[blockQ81](src) {
 		y, d := dst[32*n:32*n+32], b.d.value()
 		for i, q := range b.qs {
 			y[i] = float32(q) * d

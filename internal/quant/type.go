@@ -16,7 +16,7 @@ const (
 	Q50    Type = 6
 	Q51    Type = 7
 	Q80    Type = 8
-	Q81    Type = 9 // activations only
+	Q81    Type = 9 // made for activations
 	Q2K    Type = 10
 	Q3K    Type = 11
 	Q4K    Type = 12

@@ -35,6 +35,9 @@ func NewMatrix(p *Pool, t quant.Type, rows, cols int, data []byte) (*Matrix, err
 		return nil, fmt.Errorf("tensor: matrix [%d, %d] of type %v: got %d bytes, want %d", rows, cols, t, len(data), want)
 	}
 	m := &Matrix{typ: t, rows: rows, cols: cols}
+	if t == quant.Q81 {
+		t, data = quant.Q80, withoutSums(p, rows, data)
+	}
 	if format, ok := packedFormats[t]; ok {
 		m.packed = packPanels(p, format, rows, cols/blockCols, data)
 	} else {

@@ -15,6 +15,7 @@ import (
 
 var allTypes = []quant.Type{
 	quant.F32, quant.F16, quant.BF16, quant.Q40, quant.Q41, quant.Q50, quant.Q51, quant.Q80, quant.Q4K, quant.Q5K, quant.Q6K,
+	quant.Q81, quant.Q2K, quant.Q3K, quant.IQ4NL, quant.IQ4XS, quant.MXFP4,
 }
 
 // randomWeights makes bytes of type t whose values are of sensible size: half floats are between 2^-7 and 2^-4.
@@ -37,6 +38,13 @@ func randomWeights(r *rand.Rand, t quant.Type, rows, cols int) []byte {
 			half(at + 2)
 		case quant.Q6K:
 			half(at + 208)
+		case quant.Q2K:
+			half(at + 80)
+			half(at + 82)
+		case quant.Q3K:
+			half(at + 108)
+		case quant.MXFP4:
+			data[at] = byte(116 + r.IntN(8))
 		default:
 			half(at)
 		}
@@ -177,7 +185,7 @@ func TestNewMatrixRefusesWrongSizes(t *testing.T) {
 		typ               quant.Type
 		rows, cols, bytes int
 	}{
-		{"a type without a kernel", quant.Q2K, 1, 256, 84},
+		{"a type without a kernel", quant.IQ1S, 1, 256, 50},
 		{"no rows", quant.F32, 0, 4, 0},
 		{"part of a block", quant.Q40, 1, 33, 36},
 		{"too few bytes", quant.Q40, 2, 32, 35},
