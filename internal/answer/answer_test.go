@@ -66,33 +66,57 @@ func TestChatAnswers(t *testing.T) {
 	}{
 		{name: "the end of text is counted but not shown", said: "hi<|im_end|>", text: "hi", finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 3},
 		{name: "another end of text tells its id", said: "hi<|endoftext|>", text: "hi", finish: chat.Finish{Reason: "stop", StopToken: 261}, output: 3},
-		{name: "a stop string cuts", said: "abXYZdef", change: func(r *chat.Request) { r.Stop = []string{"XYZ"} },
-			text: "ab", finish: chat.Finish{Reason: "stop", StopString: "XYZ", StopToken: token.None}, output: 5},
-		{name: "a stop string is kept when asked", said: "abXYZdef", change: func(r *chat.Request) { r.Stop, r.IncludeStop = []string{"XYZ"}, true },
-			text: "abXYZ", finish: chat.Finish{Reason: "stop", StopString: "XYZ", StopToken: token.None}, output: 5},
-		{name: "a stop token is kept when asked", said: "ab<|im_end|>", change: func(r *chat.Request) { r.IncludeStop = true },
-			text: "ab<|im_end|>", finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 3},
-		{name: "no stop string before min_tokens", said: "XYZaXYZ", change: func(r *chat.Request) { r.Stop, r.MinTokens = []string{"XYZ"}, 4 },
-			text: "XYZa", finish: chat.Finish{Reason: "stop", StopString: "XYZ", StopToken: token.None}, output: 7},
-		{name: "the limit ends", said: "abcdef", change: func(r *chat.Request) { r.MaxTokens = ptr(3) },
-			text: "abc", finish: chat.Finish{Reason: "length", StopToken: token.None}, output: 3},
-		{name: "a stop string beats the limit", said: "abcdef", change: func(r *chat.Request) { r.MaxTokens, r.Stop = ptr(3), []string{"bc"} },
-			text: "a", finish: chat.Finish{Reason: "stop", StopString: "bc", StopToken: token.None}, output: 3},
-		{name: "a rune cut by the limit is dropped", said: "a🦔", change: func(r *chat.Request) { r.MaxTokens = ptr(3) },
-			text: "a", finish: chat.Finish{Reason: "length", StopToken: token.None}, output: 3},
+		{
+			name: "a stop string cuts", said: "abXYZdef", change: func(r *chat.Request) { r.Stop = []string{"XYZ"} },
+			text: "ab", finish: chat.Finish{Reason: "stop", StopString: "XYZ", StopToken: token.None}, output: 5,
+		},
+		{
+			name: "a stop string is kept when asked", said: "abXYZdef", change: func(r *chat.Request) { r.Stop, r.IncludeStop = []string{"XYZ"}, true },
+			text: "abXYZ", finish: chat.Finish{Reason: "stop", StopString: "XYZ", StopToken: token.None}, output: 5,
+		},
+		{
+			name: "a stop token is kept when asked", said: "ab<|im_end|>", change: func(r *chat.Request) { r.IncludeStop = true },
+			text: "ab<|im_end|>", finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 3,
+		},
+		{
+			name: "no stop string before min_tokens", said: "XYZaXYZ", change: func(r *chat.Request) { r.Stop, r.MinTokens = []string{"XYZ"}, 4 },
+			text: "XYZa", finish: chat.Finish{Reason: "stop", StopString: "XYZ", StopToken: token.None}, output: 7,
+		},
+		{
+			name: "the limit ends", said: "abcdef", change: func(r *chat.Request) { r.MaxTokens = ptr(3) },
+			text: "abc", finish: chat.Finish{Reason: "length", StopToken: token.None}, output: 3,
+		},
+		{
+			name: "a stop string beats the limit", said: "abcdef", change: func(r *chat.Request) { r.MaxTokens, r.Stop = ptr(3), []string{"bc"} },
+			text: "a", finish: chat.Finish{Reason: "stop", StopString: "bc", StopToken: token.None}, output: 3,
+		},
+		{
+			name: "a rune cut by the limit is dropped", said: "a🦔", change: func(r *chat.Request) { r.MaxTokens = ptr(3) },
+			text: "a", finish: chat.Finish{Reason: "length", StopToken: token.None}, output: 3,
+		},
 		{name: "reasoning", said: "<think>\nhmm\n</think>\n\nyes<|im_end|>", text: "yes", reasoning: "hmm", finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 13, thought: 5},
 		{name: "control tokens are hidden", said: "a<|im_start|>b<|im_end|>", text: "ab", finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 4},
-		{name: "control tokens show when asked", said: "a<|im_start|>b<|im_end|>", change: func(r *chat.Request) { r.KeepSpecialTokens = true },
-			text: "a<|im_start|>b", finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 4},
-		{name: "a hidden token's text is no stop string", said: "a<|im_start|>b<|im_end|>", change: func(r *chat.Request) { r.Stop = []string{"<|im_start|>"} },
-			text: "ab", finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 4},
-		{name: "a call", said: call + "<|im_end|>", change: func(r *chat.Request) { *r = withTools(*r) },
-			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, finish: chat.Finish{Reason: "tool_calls", StopToken: token.None}, output: 35},
+		{
+			name: "control tokens show when asked", said: "a<|im_start|>b<|im_end|>", change: func(r *chat.Request) { r.KeepSpecialTokens = true },
+			text: "a<|im_start|>b", finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 4,
+		},
+		{
+			name: "a hidden token's text is no stop string", said: "a<|im_start|>b<|im_end|>", change: func(r *chat.Request) { r.Stop = []string{"<|im_start|>"} },
+			text: "ab", finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 4,
+		},
+		{
+			name: "a call", said: call + "<|im_end|>", change: func(r *chat.Request) { *r = withTools(*r) },
+			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, finish: chat.Finish{Reason: "tool_calls", StopToken: token.None}, output: 35,
+		},
 		{name: "a call is text without tools", said: call + "<|im_end|>", text: call, finish: chat.Finish{Reason: "stop", StopToken: token.None}, output: 35},
-		{name: "only the first call when asked", said: call + "\n" + call + "<|im_end|>", change: func(r *chat.Request) { *r = withTools(*r); r.OneCall = true },
-			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, finish: chat.Finish{Reason: "tool_calls", StopToken: token.None}, output: 32},
-		{name: "a limit inside a call is a length", said: call + call, change: func(r *chat.Request) { *r = withTools(*r); r.MaxTokens = ptr(41) },
-			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, text: `<tool_call>{"name`, finish: chat.Finish{Reason: "length", StopToken: token.None}, output: 41},
+		{
+			name: "only the first call when asked", said: call + "\n" + call + "<|im_end|>", change: func(r *chat.Request) { *r = withTools(*r); r.OneCall = true },
+			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, finish: chat.Finish{Reason: "tool_calls", StopToken: token.None}, output: 32,
+		},
+		{
+			name: "a limit inside a call is a length", said: call + call, change: func(r *chat.Request) { *r = withTools(*r); r.MaxTokens = ptr(41) },
+			calls: []chat.ToolCall{{Name: "f", Arguments: `{"a":1}`}}, text: `<tool_call>{"name`, finish: chat.Finish{Reason: "length", StopToken: token.None}, output: 41,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := ask("x")

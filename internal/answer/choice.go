@@ -120,12 +120,11 @@ func (c *choice) parseText(piece string, d *chat.Delta) {
 // end flushes what was held back and says how the choice ended.
 func (c *choice) end(e inference.Event, finish chat.Finish, d *chat.Delta) {
 	c.ended = true
-	inCall := false
 	if finish.StopString == "" {
 		c.parseText(c.stops.Flush(), d)
 	}
 	if c.parser != nil {
-		inCall = c.parser.InCall()
+		inCall := c.parser.InCall()
 		d.Events = append(d.Events, c.parser.Flush()...)
 		if c.parser.Calls() > 0 && !(e.Finish == inference.FinishLength && inCall) {
 			finish.Reason = chat.ReasonToolCalls

@@ -17,16 +17,17 @@ type gathering struct {
 	arguments       []*strings.Builder // of each call
 }
 
-// Collect reads a stream to its end and puts the answer together.
-func Collect(s *Stream) (*chat.Answer, error) {
+// A Source gives the deltas of an answer, io.EOF after the last.
+type Source interface {
+	Next() (chat.Delta, error)
+	Close()
+}
+
+// Collect reads an answer to its end and puts it together.
+func Collect(s Source) (*chat.Answer, error) {
 	defer s.Close()
-	a := &chat.Answer{Prompts: make([]chat.PromptInfo, len(s.runs))}
+	a := &chat.Answer{}
 	var choices []*gathering
-	for _, r := range s.runs {
-		for range r.choices {
-			choices = append(choices, &gathering{})
-		}
-	}
 	for {
 		d, err := s.Next()
 		if errors.Is(err, io.EOF) {
@@ -36,7 +37,13 @@ func Collect(s *Stream) (*chat.Answer, error) {
 			return nil, err
 		}
 		if d.Prompt != nil {
+			for len(a.Prompts) <= d.Prompt.Index {
+				a.Prompts = append(a.Prompts, chat.PromptInfo{})
+			}
 			a.Prompts[d.Prompt.Index] = *d.Prompt
+		}
+		for len(choices) <= d.Choice {
+			choices = append(choices, &gathering{})
 		}
 		choices[d.Choice].add(d)
 		a.Usage, a.Timings = d.Total, d.Timings

@@ -39,7 +39,7 @@ func (m *Model) request(p *chat.Params) (inference.Request, error) {
 		MaxTokens: inference.Unlimited, MinTokens: p.MinTokens,
 		EOS: m.eos, MoreEOS: m.moreEOS, Stop: p.StopTokens, IgnoreEOS: p.IgnoreEOS,
 		Logprobs: logprobCount(p.Logprobs), PromptLogprobs: logprobCount(p.PromptLogprobs),
-		CacheSalt: p.CacheSalt, Session: p.Session, Priority: p.Priority,
+		CacheSalt: p.CacheSalt, Session: p.Session, Priority: p.Priority, Tenant: p.Tenant,
 	}
 	if p.MaxTokens != nil {
 		req.MaxTokens = *p.MaxTokens

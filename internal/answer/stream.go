@@ -116,7 +116,7 @@ func (s *Stream) pick() (*run, int) {
 
 // delta makes an event of a run into a delta. It reports false for events of a choice that has ended.
 func (s *Stream) delta(r *run, index int, event inference.Event) (chat.Delta, bool) {
-	d := chat.Delta{Choice: index*len(r.choices) + event.Choice}
+	d := chat.Delta{Choice: index*len(r.choices) + event.Choice, At: event.Time}
 	if event.Prompt != nil {
 		s.meetPrompt(r, event.Prompt)
 	}

@@ -40,6 +40,7 @@ type Delta struct {
 	Usage    Usage // of this choice alone, so far; prompt tokens included
 	Total    Usage // of all choices and prompts so far
 	Timings  Timings
+	At       time.Time // when the engine made the token
 }
 
 // PromptInfo tells what a prompt became.

@@ -62,6 +62,7 @@ type Params struct {
 
 	CacheSalt string
 	Session   string
+	Tenant    string // who pays: tenants get equal shares
 	Priority  int64
 }
 

@@ -49,29 +49,25 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\
 
 // next takes a byte.
 func (s *objectScan) next(c byte) signal {
-	switch s.stage {
-	case inKey, inName:
+	switch {
+	case s.stage == inKey || s.stage == inName:
 		return s.nextInWord(c)
-	case inValue:
+	case s.stage == inValue:
 		return s.nextInValue(c, scanOn, scanOn)
-	case inArguments:
+	case s.stage == inArguments:
 		return s.nextInValue(c, scanArgument, scanArgumentsEnd)
-	}
-	if isSpace(c) {
+	case isSpace(c):
 		return scanOn
-	}
-	switch s.stage {
-	case between:
+	case s.stage == between:
 		return s.when(c == '{', beforeKey)
-	case beforeKey:
-		if c == '}' {
-			return scanEnds
-		}
+	case s.stage == beforeKey && c == '}':
+		return scanEnds
+	case s.stage == beforeKey:
 		s.word = s.word[:0]
 		return s.when(c == '"', inKey)
-	case beforeColon:
+	case s.stage == beforeColon:
 		return s.when(c == ':', beforeValue)
-	case beforeValue:
+	case s.stage == beforeValue:
 		return s.openValue(c)
 	}
 	return s.nextAfterValue(c)
@@ -88,12 +84,11 @@ func (s *objectScan) when(ok bool, next stage) signal {
 
 // nextAfterValue takes a byte after a value, or one of a number or a word, which have no end of their own.
 func (s *objectScan) nextAfterValue(c byte) signal {
-	switch {
-	case c == '}':
+	if c == '}' {
 		return scanEnds
-	case c == ',':
-		s.stage = beforeKey
-		return scanOn
+	}
+	if c == ',' {
+		return s.when(true, beforeKey)
 	}
 	return s.when(s.stage == inScalar && c != '<', inScalar)
 }

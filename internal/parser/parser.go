@@ -143,10 +143,10 @@ func (p *Parser) take() []chat.Event {
 
 // step handles one marker in the buffer, or emits what can be no marker. It reports whether there may be more.
 func (p *Parser) step() bool {
-	switch p.state {
-	case inCall:
+	if p.state == inCall {
 		return p.stepCall()
-	case Undecided:
+	}
+	if p.state == Undecided {
 		return p.decide()
 	}
 	markers := p.active()

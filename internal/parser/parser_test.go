@@ -109,8 +109,10 @@ func split(rng *rand.Rand, text string) []string {
 
 // randomText strings words together that mean something to the parser.
 func randomText(rng *rand.Rand) string {
-	words := []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "\n", "\n\n", " ", "a", "ä", "<", "<t", "</", `{"name":"f"}`,
-		`{"name":"g","arguments":{"x":"y"}}`, `{"name":"g","arguments":{"x":[`, `}`, `{`, `]`, `,`, `:`, `"arguments"`, `"`, `\`, "<tool_call>\n{\"name\":\"h\",\"arguments\":{}}\n</tool_call>"}
+	words := []string{
+		"<think>", "</think>", "<tool_call>", "</tool_call>", "\n", "\n\n", " ", "a", "ä", "<", "<t", "</", `{"name":"f"}`,
+		`{"name":"g","arguments":{"x":"y"}}`, `{"name":"g","arguments":{"x":[`, `}`, `{`, `]`, `,`, `:`, `"arguments"`, `"`, `\`, "<tool_call>\n{\"name\":\"h\",\"arguments\":{}}\n</tool_call>",
+	}
 	var b strings.Builder
 	for range rng.IntN(20) {
 		b.WriteString(words[rng.IntN(len(words))])

@@ -130,7 +130,7 @@ func problemOf(err error) *problem {
 		return errNoTemplate
 	case errors.Is(err, inference.ErrClosed):
 		return errStopped
-	case errors.Is(err, inference.ErrBusy):
+	case errors.Is(err, inference.ErrBusy), errors.Is(err, inference.ErrExpired):
 		return errQueueFull
 	}
 	p := *errInternal

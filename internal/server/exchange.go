@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"mime"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -29,14 +30,16 @@ type exchange struct {
 	status int // 0 until something was sent
 
 	// What the access log tells.
-	route     string
-	model     string
-	stream    bool
-	usage     chat.Usage
-	timings   chat.Timings
-	firstByte time.Time
-	finish    string
-	cause     error // behind a 500; the client does not see it
+	route      string
+	tenant     string // whose key it is; "" if there are none
+	api        string // "" for a route that asks no model
+	model      string // as configured; "" until it is found
+	stream     bool
+	usage      chat.Usage
+	timings    chat.Timings
+	firstToken time.Time
+	finish     string
+	cause      error // behind a 500; the client does not see it
 }
 
 const maxRequestID = 256
@@ -68,23 +71,49 @@ func (x *exchange) end() {
 		x.s.log.Error("panic in a request", "request", x.id, "panic", v, "stack", string(debug.Stack()))
 		x.fail(errInternal)
 	}
+	x.s.metrics.end(x)
+	x.s.log.LogAttrs(x.r.Context(), slog.LevelInfo, "request", x.logged()...)
+}
+
+// logged is the access log's line: never a prompt, never an answer.
+func (x *exchange) logged() []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("request", x.id), slog.String("method", x.r.Method), slog.String("route", x.route),
 		slog.Int("status", x.status), slog.Duration("total", time.Since(x.begun)),
+		slog.String("client", clientOf(x.r)), slog.String("agent", shortened(x.r.UserAgent())),
+	}
+	if x.tenant != "" {
+		attrs = append(attrs, slog.String("tenant", x.tenant))
 	}
 	if x.model != "" {
-		attrs = append(attrs, slog.String("model", x.model), slog.Bool("stream", x.stream),
+		attrs = append(attrs, slog.String("api", x.api), slog.String("model", x.model), slog.Bool("stream", x.stream),
 			slog.Int("prompt_tokens", x.usage.PromptTokens), slog.Int("cached_tokens", x.usage.CachedTokens),
 			slog.Int("output_tokens", x.usage.OutputTokens), slog.Int("reasoning_tokens", x.usage.ReasoningTokens),
-			slog.Duration("queue", x.timings.Queue), slog.String("finish", x.finish))
+			slog.Duration("queue", x.timings.Queue), slog.Duration("prefill", x.timings.Prefill),
+			slog.Duration("decode", x.timings.Decode), slog.String("finish", x.finish))
 	}
-	if !x.firstByte.IsZero() {
-		attrs = append(attrs, slog.Duration("ttft", x.firstByte.Sub(x.begun)))
+	if !x.firstToken.IsZero() {
+		attrs = append(attrs, slog.Duration("ttft", x.firstToken.Sub(x.begun)))
 	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("error", x.cause.Error()))
 	}
-	x.s.log.LogAttrs(x.r.Context(), slog.LevelInfo, "request", attrs...)
+	return attrs
+}
+
+// clientOf returns the client's address without its port, which changes with each connection.
+func clientOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// shortened keeps what a client says of itself within a line.
+func shortened(s string) string {
+	const most = 128
+	return s[:min(len(s), most)]
 }
 
 // gone reports whether the client has left.
@@ -130,6 +159,10 @@ func (x *exchange) fail(err error) {
 	}
 	p := x.problem(err)
 	x.cause = p.cause
+	x.s.metrics.refuse(&p.err)
+	if p.status >= http.StatusInternalServerError {
+		x.finish = "error"
+	}
 	h := x.w.Header()
 	for k, v := range p.headers() {
 		h.Set(k, v)

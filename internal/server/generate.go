@@ -51,10 +51,11 @@ func (s *Server) chat(x *exchange) error {
 		return renamed(err, "messages", req.LimitField, "top_logprobs")
 	}
 	head := x.head(m, "chatcmpl-")
+	source := x.watch(stream, req.Chat.Choices)
 	if req.Stream {
-		return x.streamAnswer(stream, req.Events(head))
+		return x.streamAnswer(source, req.Events(head))
 	}
-	return x.wholeAnswer(stream, func(a *chat.Answer) []byte { return req.Body(head, a) })
+	return x.wholeAnswer(source, func(a *chat.Answer) []byte { return req.Body(head, a) })
 }
 
 // complete answers POST /v1/completions.
@@ -87,10 +88,11 @@ func (s *Server) complete(x *exchange) error {
 		return renamed(err, "prompt", req.LimitField, "logprobs")
 	}
 	head := x.head(m, "cmpl-")
+	source := x.watch(stream, req.Completion.Choices)
 	if req.Stream {
-		return x.streamAnswer(stream, req.Events(head))
+		return x.streamAnswer(source, req.Events(head))
 	}
-	return x.wholeAnswer(stream, func(a *chat.Answer) []byte { return req.Body(head, a) })
+	return x.wholeAnswer(source, func(a *chat.Answer) []byte { return req.Body(head, a) })
 }
 
 // admit counts a generation request until the function that it returns is called. Once the server drains, no
@@ -108,7 +110,7 @@ func (x *exchange) accept(c *openai.Common, p *chat.Params) error {
 	if x.r.Header.Get("X-Request-Id") != x.id {
 		x.setID(p.RequestID)
 	}
-	p.RequestID = x.id
+	p.RequestID, p.Tenant, p.CacheSalt = x.id, x.tenant, x.s.cacheSalt(x.tenant, p.CacheSalt)
 	if err := x.readSession(p); err != nil {
 		return err
 	}
@@ -184,12 +186,12 @@ func (x *exchange) head(m Model, prefix string) openai.Head {
 }
 
 // wholeAnswer sends an answer once it is complete.
-func (x *exchange) wholeAnswer(stream *answer.Stream, body func(*chat.Answer) []byte) error {
-	a, err := answer.Collect(stream)
+func (x *exchange) wholeAnswer(source answer.Source, body func(*chat.Answer) []byte) error {
+	a, err := answer.Collect(source)
 	if err != nil {
 		return err
 	}
-	x.usage, x.timings, x.finish = a.Usage, a.Timings, string(a.Choices[0].Finish.Reason)
+	x.w.Header().Set("Openai-Processing-Ms", strconv.FormatInt(time.Since(x.begun).Milliseconds(), 10))
 	return x.sendJSON(body(a))
 }
 
@@ -201,13 +203,13 @@ type encoder interface {
 
 // streamAnswer sends an answer as it comes. Nothing leaves before the first token, so that an error up to there is
 // an ordinary one.
-func (x *exchange) streamAnswer(stream *answer.Stream, enc encoder) error {
-	defer stream.Close()
+func (x *exchange) streamAnswer(source answer.Source, enc encoder) error {
+	defer source.Close()
 	if x.s.cfg.EarlyHeaders {
 		x.openStream()
 	}
 	for {
-		d, err := stream.Next()
+		d, err := source.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			x.sendEvents(enc.End())
@@ -220,13 +222,6 @@ func (x *exchange) streamAnswer(stream *answer.Stream, enc encoder) error {
 		}
 		if x.status == 0 {
 			x.openStream()
-		}
-		if x.firstByte.IsZero() {
-			x.firstByte = time.Now()
-		}
-		x.usage, x.timings = d.Total, d.Timings
-		if d.Finish != nil {
-			x.finish = string(d.Finish.Reason)
 		}
 		if !x.sendEvents(enc.Delta(d)) {
 			x.finish = "abort"

@@ -3,8 +3,10 @@
 package server
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"net"
 	"net/http"
 	"net/netip"
@@ -83,26 +85,45 @@ func (s *Server) grantOrigin(x *exchange) {
 	}
 }
 
-// checkKey refuses a request without one of the keys, if there are any. Of two headers one valid key is enough.
-func (s *Server) checkKey(r *http.Request) error {
+// checkKey refuses a request without one of the keys, if there are any. Of two headers one valid key is enough. It
+// returns who the key belongs to.
+func (s *Server) checkKey(r *http.Request) (tenant string, err error) {
 	if len(s.keys) == 0 {
-		return nil
+		return "", nil
 	}
 	sent := []string{r.Header.Get("X-Api-Key")}
 	if scheme, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		sent = append(sent, strings.TrimSpace(key))
 	}
-	valid, any := 0, false
+	valid, which, any := 0, 0, false
 	for _, key := range sent {
 		any = any || key != ""
 		sum := sha256.Sum256([]byte(key))
 		// All keys are compared, each in constant time: the time tells nothing about them.
-		for _, known := range s.keys {
-			valid |= subtle.ConstantTimeCompare(sum[:], known[:])
+		for i, known := range s.keys {
+			equal := subtle.ConstantTimeCompare(sum[:], known[:])
+			which = subtle.ConstantTimeSelect(equal, i, which)
+			valid |= equal
 		}
 	}
 	if valid == 1 {
-		return nil
+		return "key-" + hex.EncodeToString(s.keys[which][:4]), nil
 	}
-	return errKey(any)
+	reason := "missing"
+	if any {
+		reason = "wrong"
+	}
+	s.metrics.keys.WithLabelValues(reason).Inc()
+	return "", errKey(any)
+}
+
+// cacheSalt keeps the cached prompts of tenants apart, where there are several: how soon a first token comes would
+// otherwise tell what others have asked. The client's own salt divides further.
+func (s *Server) cacheSalt(tenant, salt string) string {
+	if len(s.keys) < 2 {
+		return salt
+	}
+	mac := hmac.New(sha256.New, s.secret[:])
+	mac.Write([]byte(tenant))
+	return hex.EncodeToString(mac.Sum(nil)) + salt
 }

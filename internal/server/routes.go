@@ -17,7 +17,8 @@ type handler func(x *exchange) error
 type route struct {
 	method string
 	path   string
-	open   bool // no key is needed
+	api    string // what metrics call it; "" for routes that generate nothing
+	open   bool   // no key is needed
 	handle handler
 }
 
@@ -26,27 +27,28 @@ type routeTable map[string]map[string]route
 
 func (s *Server) table() routeTable {
 	list := []route{
-		{http.MethodPost, "/v1/chat/completions", false, s.chat},
-		{http.MethodPost, "/v1/completions", false, s.complete},
-		{http.MethodPost, "/v1/embeddings", false, s.unsupported},
-		{http.MethodPost, "/rerank", false, s.unsupported},
-		{http.MethodPost, "/v1/rerank", false, s.unsupported},
-		{http.MethodPost, "/v2/rerank", false, s.unsupported},
-		{http.MethodPost, "/score", false, s.unsupported},
-		{http.MethodPost, "/v1/score", false, s.unsupported},
-		{http.MethodGet, "/v1/models", false, s.listModels},
-		{http.MethodGet, "/v1/models/", false, s.showModel},
-		{http.MethodPost, "/tokenize", false, s.tokenize},
-		{http.MethodPost, "/detokenize", false, s.detokenize},
-		{http.MethodGet, "/tokenizer_info", false, s.tokenizerInfo},
-		{http.MethodGet, "/load", false, s.load},
-		{http.MethodGet, "/v1/load", false, s.load},
-		{http.MethodGet, "/health", true, s.health},
-		{http.MethodGet, "/ping", true, s.ping},
-		{http.MethodPost, "/ping", true, s.ping},
-		{http.MethodGet, "/version", true, s.version},
-		{http.MethodGet, "/", true, s.page},
-		{http.MethodGet, "/v1", true, s.page},
+		{http.MethodPost, "/v1/chat/completions", "chat", false, s.chat},
+		{http.MethodPost, "/v1/completions", "completions", false, s.complete},
+		{http.MethodPost, "/v1/embeddings", "", false, s.unsupported},
+		{http.MethodPost, "/rerank", "", false, s.unsupported},
+		{http.MethodPost, "/v1/rerank", "", false, s.unsupported},
+		{http.MethodPost, "/v2/rerank", "", false, s.unsupported},
+		{http.MethodPost, "/score", "", false, s.unsupported},
+		{http.MethodPost, "/v1/score", "", false, s.unsupported},
+		{http.MethodGet, "/v1/models", "", false, s.listModels},
+		{http.MethodGet, "/v1/models/", "", false, s.showModel},
+		{http.MethodPost, "/tokenize", "", false, s.tokenize},
+		{http.MethodPost, "/detokenize", "", false, s.detokenize},
+		{http.MethodGet, "/tokenizer_info", "", false, s.tokenizerInfo},
+		{http.MethodGet, "/load", "", false, s.load},
+		{http.MethodGet, "/v1/load", "", false, s.load},
+		{http.MethodGet, "/metrics", "", true, s.metricsPage},
+		{http.MethodGet, "/health", "", true, s.health},
+		{http.MethodGet, "/ping", "", true, s.ping},
+		{http.MethodPost, "/ping", "", true, s.ping},
+		{http.MethodGet, "/version", "", true, s.version},
+		{http.MethodGet, "/", "", true, s.page},
+		{http.MethodGet, "/v1", "", true, s.page},
 	}
 	t := routeTable{}
 	for _, r := range list {
@@ -114,9 +116,11 @@ func (s *Server) serve(x *exchange) error {
 	}
 	route, ok := method(routes, x.r.Method)
 	if !ok || !route.open {
-		if err := s.checkKey(x.r); err != nil {
+		tenant, err := s.checkKey(x.r)
+		if err != nil {
 			return err
 		}
+		x.tenant = tenant
 	}
 	switch {
 	case routes == nil:
@@ -125,6 +129,6 @@ func (s *Server) serve(x *exchange) error {
 		x.w.Header().Set("Allow", allow(routes))
 		return errMethod(x.r)
 	}
-	x.route = route.path
+	x.route, x.api = route.path, route.api
 	return route.handle(x)
 }

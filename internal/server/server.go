@@ -4,6 +4,7 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -57,9 +58,11 @@ type Server struct {
 	routes      routeTable
 	models      map[string]Model
 	keys        [][sha256.Size]byte
+	secret      [sha256.Size]byte // of this process, for salts
 	hosts       map[string]bool
 	origins     map[string]bool
 	log         *slog.Logger
+	metrics     *metrics
 	created     time.Time
 	fingerprint string
 
@@ -95,6 +98,8 @@ func New(cfg Config) *Server {
 	for _, origin := range cfg.Origins {
 		s.origins[strings.ToLower(origin)] = true
 	}
+	_, _ = rand.Read(s.secret[:]) // never fails
+	s.metrics = newMetrics(&s.cfg)
 	s.fingerprint = fingerprint(cfg)
 	s.routes = s.table()
 	base, stopAll := context.WithCancelCause(context.Background())

@@ -167,8 +167,12 @@ func TestErrorsComeInTheirOrder(t *testing.T) {
 		{"types before model", "POST", "/v1/chat/completions", `{"model":"nope","temperature":"x",` + hello + `}`, []string{key}, 400, "invalid_request_error", "temperature", "invalid_type", ""},
 		{"model before unsupported", "POST", "/v1/chat/completions", `{"model":"nope","prediction":{},` + hello + `}`, []string{key}, 404, "invalid_request_error", "model", "model_not_found", "sampo pull nope"},
 		{"unsupported before length", "POST", "/v1/chat/completions", `{"prediction":{},"max_tokens":99999,` + hello + `}`, []string{key}, 400, "invalid_request_error", "prediction", "unsupported_parameter", ""},
-		{"length", "POST", "/v1/chat/completions", `{"max_tokens":1024,` + hello + `}`, []string{key}, 400, "invalid_request_error", "max_tokens", "context_length_exceeded",
-			"This model's maximum context length is 1024 tokens. However, you requested 1024 output tokens and your prompt contains 21 input tokens, for a total of 1045 tokens. Please reduce the length of the input prompt or the number of requested output tokens. (context_length_exceeded)"},
+		{
+			"length", "POST", "/v1/chat/completions", `{"max_tokens":1024,` + hello + `}`,
+			[]string{key},
+			400, "invalid_request_error", "max_tokens", "context_length_exceeded",
+			"This model's maximum context length is 1024 tokens. However, you requested 1024 output tokens and your prompt contains 21 input tokens, for a total of 1045 tokens. Please reduce the length of the input prompt or the number of requested output tokens. (context_length_exceeded)",
+		},
 		{"length by its other name", "POST", "/v1/chat/completions", `{"max_completion_tokens":1024,` + hello + `}`, []string{key}, 400, "invalid_request_error", "max_completion_tokens", "context_length_exceeded", ""},
 		{"prompt too long", "POST", "/v1/completions", `{"stream":true,"prompt":"` + strings.Repeat("a", 1024) + `"}`, []string{key}, 400, "invalid_request_error", "prompt", "context_length_exceeded", "contains 1024 input tokens"},
 		{"embeddings", "POST", "/v1/embeddings", `{"input":"a"}`, []string{key}, 400, "invalid_request_error", "model", "unsupported_endpoint", ""},
@@ -513,8 +517,12 @@ func TestTokenRoutes(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ path, body string }{
-		{"/tokenize", `{}`}, {"/tokenize", `{"prompt":"a",` + hello + `}`}, {"/detokenize", `{"tokens":[-1]}`}, {"/detokenize", `{"tokens":[99999]}`},
-		{"/detokenize", `{}`}, {"/tokenize", `{"chat_template":"x",` + hello + `}`},
+		{"/tokenize", `{}`},
+		{"/tokenize", `{"prompt":"a",` + hello + `}`},
+		{"/detokenize", `{"tokens":[-1]}`},
+		{"/detokenize", `{"tokens":[99999]}`},
+		{"/detokenize", `{}`},
+		{"/tokenize", `{"chat_template":"x",` + hello + `}`},
 	} {
 		if a := s.post(tt.path, tt.body); a.StatusCode != 400 {
 			t.Errorf("%s %s: got %d %s, want 400", tt.path, tt.body, a.StatusCode, a.body)

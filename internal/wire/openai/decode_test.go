@@ -199,7 +199,8 @@ func TestMessagesAreRead(t *testing.T) {
 	want := []chat.Message{
 		{Role: "system", Content: []chat.Part{{Text: "a"}, {Text: "b"}}},
 		{Role: "assistant", Reasoning: "new", ToolCalls: []chat.ToolCall{
-			{ID: "c1", Name: "f", Arguments: `{"x": 1.0}`}, {Name: "g", Arguments: `{"y":2}`}, {Name: "h", Arguments: "{}"}}},
+			{ID: "c1", Name: "f", Arguments: `{"x": 1.0}`}, {Name: "g", Arguments: `{"y":2}`}, {Name: "h", Arguments: "{}"},
+		}},
 		{Role: "tool", ToolCallID: "c1", Content: []chat.Part{{Text: "p\nq"}}},
 		{Role: "user", Content: []chat.Part{{}}},
 	}
@@ -242,8 +243,19 @@ func TestCompletionPrompts(t *testing.T) {
 		{`["a","b"]`, []chat.Prompt{{Text: "a"}, {Text: "b"}}},
 		{`[1,2.0]`, []chat.Prompt{{Tokens: []token.ID{1, 2}}}},
 		{`[[1],[2,3]]`, []chat.Prompt{{Tokens: []token.ID{1}}, {Tokens: []token.ID{2, 3}}}},
-		{`""`, nil}, {`[]`, nil}, {`null`, nil}, {`[[]]`, nil}, {`[""]`, nil}, {`[-1]`, nil}, {`["a",1]`, nil}, {`[1,"a"]`, nil}, {`[[1],"a"]`, nil},
-		{`[[[1]]]`, nil}, {`[true]`, nil}, {`{}`, nil}, {`7`, nil},
+		{`""`, nil},
+		{`[]`, nil},
+		{`null`, nil},
+		{`[[]]`, nil},
+		{`[""]`, nil},
+		{`[-1]`, nil},
+		{`["a",1]`, nil},
+		{`[1,"a"]`, nil},
+		{`[[1],"a"]`, nil},
+		{`[[[1]]]`, nil},
+		{`[true]`, nil},
+		{`{}`, nil},
+		{`7`, nil},
 	} {
 		r, err := DecodeCompletion([]byte(`{"prompt":` + tt.prompt + `}`))
 		if (err != nil) != (tt.want == nil) {
@@ -262,10 +274,20 @@ func TestCompletionPrompts(t *testing.T) {
 
 func TestCompletionFields(t *testing.T) {
 	for _, tt := range []struct{ fields, param string }{
-		{``, ""}, {`,"max_tokens":null`, ""}, {`,"suffix":null`, ""}, {`,"suffix":""`, ""}, {`,"max_tokens":0,"echo":true`, ""}, {`,"logprobs":-1`, ""},
+		{``, ""},
+		{`,"max_tokens":null`, ""},
+		{`,"suffix":null`, ""},
+		{`,"suffix":""`, ""},
+		{`,"max_tokens":0,"echo":true`, ""},
+		{`,"logprobs":-1`, ""},
 		{`,"max_completion_tokens":-5`, ""},
-		{`,"max_tokens":0`, "max_tokens"}, {`,"logprobs":true`, "logprobs"}, {`,"logprobs":21`, "logprobs"}, {`,"logprobs":-2`, "logprobs"},
-		{`,"suffix":"x"`, "suffix"}, {`,"prompt":["a","b"],"n":33`, "prompt"}, {`,"n":65`, "n"},
+		{`,"max_tokens":0`, "max_tokens"},
+		{`,"logprobs":true`, "logprobs"},
+		{`,"logprobs":21`, "logprobs"},
+		{`,"logprobs":-2`, "logprobs"},
+		{`,"suffix":"x"`, "suffix"},
+		{`,"prompt":["a","b"],"n":33`, "prompt"},
+		{`,"n":65`, "n"},
 	} {
 		r, err := DecodeCompletion([]byte(`{"prompt":"a"` + tt.fields + `}`))
 		if err == nil {
