@@ -104,6 +104,14 @@ func (a *access) ensureKey(env *Env) error {
 	return nil
 }
 
+// shellKey is what a shell replaces by a key.
+func (a *access) shellKey() string {
+	if a.keyFile == "" {
+		return "$SAMPO_API_KEY"
+	}
+	return "$(head -n 1 '" + a.keyFile + "')"
+}
+
 // print tells who may use the server.
 func (a *access) print(env *Env) {
 	switch {

@@ -207,7 +207,7 @@ func printBanner(env *Env, address string, access *access, models []*local.Model
 func tryLine(address string, access *access, m *local.Model) string {
 	key := ""
 	if len(access.keys) > 0 {
-		key = ` -H "Authorization: Bearer $SAMPO_API_KEY"`
+		key = fmt.Sprintf(` -H "Authorization: Bearer %s"`, access.shellKey())
 	}
 	if !m.Chats() {
 		return fmt.Sprintf(`curl %s/v1/completions%s -H 'Content-Type: application/json' -d '{"prompt": "The sea is"}'`, address, key)
