@@ -61,9 +61,12 @@ func readSpeed(p *tensor.Pool) (float64, error) {
 			binary.LittleEndian.PutUint64(b[at:], uint64(i*readChunk+at))
 		}
 	})
-	return bestRate(readBytes, func() {
-		p.Do(readBytes/readChunk, func(i, _ int) { kernel.ReadWords(chunk(i)) })
-	}), nil
+	best := 0.0
+	for _, way := range kernel.ReadLoops() {
+		work := func(i, _ int) { way.Read(chunk(i)) }
+		best = max(best, bestRate(readBytes, func() { p.Do(readBytes/readChunk, work) }))
+	}
+	return best, nil
 }
 
 // bestPeak returns the multiply-adds a second of the best of some ways to do them, in 10^9; 0 if there is none.

@@ -28,20 +28,29 @@ func FP32Peaks() []PeakLoop { return fp32Peaks() }
 // the CPU has no such instruction.
 func BF16Peaks() []PeakLoop { return bf16Peaks() }
 
-// readUnit is what the lengths for ReadWords must be a multiple of: 8 cache lines.
+// readUnit is what the lengths for ReadLoop must be a multiple of: 8 cache lines.
 const readUnit = 512
 
-// ReadWords reads b once from start to end, as fast as the tier in use can, and returns the exclusive or of its 64-bit
-// words. It is for measurements; len(b) must be a multiple of 512.
-func ReadWords(b []byte) uint64 {
+// A ReadLoop reads memory, as fast as the tier in use can in one way. It is for measurements.
+type ReadLoop struct {
+	Name string
+
+	read func(b []byte) uint64
+}
+
+// Read reads all of b once and returns the exclusive or of its 64-bit words. Panics if len(b) is not a multiple of 512.
+func (l ReadLoop) Read(b []byte) uint64 {
 	if len(b)%readUnit != 0 {
 		panic("kernel: read: length is not a multiple of 512")
 	}
 	if len(b) == 0 {
 		return 0
 	}
-	return readWords(b)
+	return l.read(b)
 }
+
+// ReadLoops returns the ways in which the tier in use can read memory. The best is the limit.
+func ReadLoops() []ReadLoop { return readLoops() }
 
 // What the loops multiply. The codes have 4 bits, so that 8 pairs of products fit into 16 bits; the floats are small
 // integers, so that their sums are exact.

@@ -28,6 +28,12 @@ func readAVX512(words *[8]uint64, p *byte, n int)
 //go:noescape
 func readAVX2(words *[8]uint64, p *byte, n int)
 
+//go:noescape
+func readStreamsAVX512(words *[8]uint64, p *byte, n int)
+
+//go:noescape
+func readStreamsAVX2(words *[8]uint64, p *byte, n int)
+
 var (
 	peakVNNILoop = PeakLoop{Name: "VPDPBUSD", MACs: 16 * 64, Rounds: 4096, run: func(rounds int) float64 {
 		var sums [16]int32
@@ -88,16 +94,40 @@ func bf16Peaks() []PeakLoop {
 	return nil
 }
 
-func readWords(b []byte) uint64 {
-	var words [8]uint64
+func readLoops() []ReadLoop {
 	switch active {
 	case avx512:
-		readAVX512(&words, &b[0], len(b))
+		return []ReadLoop{
+			{Name: "one stream", read: func(b []byte) uint64 {
+				var words [8]uint64
+				readAVX512(&words, &b[0], len(b))
+				return peakWords(&words)
+			}},
+			{Name: "four streams", read: func(b []byte) uint64 {
+				var words [8]uint64
+				readStreamsAVX512(&words, &b[0], len(b))
+				return peakWords(&words)
+			}},
+		}
 	case avx2:
-		readAVX2(&words, &b[0], len(b))
-	default:
-		return readWordsGo(b)
+		return []ReadLoop{
+			{Name: "one stream", read: func(b []byte) uint64 {
+				var words [8]uint64
+				readAVX2(&words, &b[0], len(b))
+				return peakWords(&words)
+			}},
+			{Name: "four streams", read: func(b []byte) uint64 {
+				var words [8]uint64
+				readStreamsAVX2(&words, &b[0], len(b))
+				return peakWords(&words)
+			}},
+		}
 	}
+	return []ReadLoop{readTwin}
+}
+
+// peakWords is the exclusive or of all lanes.
+func peakWords(words *[8]uint64) uint64 {
 	sum := uint64(0)
 	for _, w := range words {
 		sum ^= w

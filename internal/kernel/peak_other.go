@@ -10,4 +10,4 @@ func fp32Peaks() []PeakLoop { return []PeakLoop{peakFP32Twin} }
 
 func bf16Peaks() []PeakLoop { return nil }
 
-func readWords(b []byte) uint64 { return readWordsGo(b) }
+func readLoops() []ReadLoop { return []ReadLoop{readTwin} }

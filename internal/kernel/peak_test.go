@@ -70,17 +70,17 @@ func checkPeakLoop(t *testing.T, what string, l PeakLoop, perMAC float64) {
 func TestEveryTierHasLimits(t *testing.T) {
 	for _, tier := range peakTiers() {
 		onTier(tier, func() {
-			if len(Int8Peaks()) == 0 || len(FP32Peaks()) == 0 {
-				t.Errorf("%v: no loop for bytes or floats", tier)
+			if len(Int8Peaks()) == 0 || len(FP32Peaks()) == 0 || len(ReadLoops()) == 0 {
+				t.Errorf("%v: no loop for bytes, floats or memory", tier)
 			}
 		})
 	}
 }
 
-func TestReadWordsReadsEveryByte(t *testing.T) {
+func TestReadLoopsReadEveryByteOnce(t *testing.T) {
 	b := make([]byte, 3*readUnit)
 	for i := range b {
-		b[i] = byte(i * i)
+		b[i] = byte(i * i >> 3)
 	}
 	for _, n := range []int{0, readUnit, 3 * readUnit} {
 		want := uint64(0)
@@ -89,8 +89,10 @@ func TestReadWordsReadsEveryByte(t *testing.T) {
 		}
 		for _, tier := range peakTiers() {
 			onTier(tier, func() {
-				if got := ReadWords(b[:n]); got != want {
-					t.Errorf("%v: exclusive or of %d bytes is %#x, want %#x", tier, n, got, want)
+				for _, l := range ReadLoops() {
+					if got := l.Read(b[:n]); got != want {
+						t.Errorf("%v: %s: exclusive or of %d bytes is %#x, want %#x", tier, l.Name, n, got, want)
+					}
 				}
 			})
 		}

@@ -11,6 +11,7 @@ import (
 var (
 	peakInt8Twin = PeakLoop{Name: "plain Go", MACs: 64, Rounds: 400, run: peakInt8Go}
 	peakFP32Twin = PeakLoop{Name: "plain Go", MACs: 16, Rounds: 1600, run: peakFP32Go}
+	readTwin     = ReadLoop{Name: "plain Go", read: readWordsGo}
 )
 
 func peakInt8Go(rounds int) float64 {
