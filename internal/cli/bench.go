@@ -92,7 +92,11 @@ func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 	}
 	report, err := f.measure(ctx, b)
 	f.opt.Progress("")
-	if err := errors.Join(err, b.Close()); err != nil {
+	err = errors.Join(err, b.Close())
+	if errors.Is(err, context.Canceled) {
+		return errors.New("bench: interrupted")
+	}
+	if err != nil {
 		return err
 	}
 	if f.asJSON {
