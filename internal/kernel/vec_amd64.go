@@ -88,6 +88,22 @@ func gateGELU(gate, up []float32) {
 }
 
 //go:noescape
+func softCapAVX2(x *float32, n int, scale, twice, limit float32)
+
+//go:noescape
+func softCapAVX512(x *float32, n int, scale, twice, limit float32)
+
+func softCap(x []float32, scale, twice, limit float32) {
+	whole := vectorLen(len(x))
+	if whole > 0 && active == avx512 {
+		softCapAVX512(&x[0], whole, scale, twice, limit)
+	} else if whole > 0 {
+		softCapAVX2(&x[0], whole, scale, twice, limit)
+	}
+	softCapGo(x[whole:], scale, twice, limit)
+}
+
+//go:noescape
 func scaleMulAVX2(dst, x, w *float32, c float32, n int)
 
 //go:noescape

@@ -173,6 +173,27 @@ step:
 	VZEROUPPER
 	RET
 
+// func softCapAVX2(x *float32, n int, scale, twice, limit float32)
+TEXT ·softCapAVX2(SB), NOSPLIT, $0-28
+	MOVQ x+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS scale+16(FP), Y14
+	VBROADCASTSS twice+20(FP), Y15
+	CONSTANTS
+step:
+	VMULPS (DI), Y14, Y0
+	EXP
+	VADDPS Y9, Y0, Y0
+	VDIVPS Y0, Y15, Y0
+	VBROADCASTSS limit+24(FP), Y1
+	VSUBPS Y0, Y1, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
 // func sumSquaresAVX2(x *float32, n int, sums *[16]float32)
 TEXT ·sumSquaresAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+0(FP), DI

@@ -164,6 +164,27 @@ step:
 	VZEROUPPER
 	RET
 
+// func softCapAVX512(x *float32, n int, scale, twice, limit float32)
+TEXT ·softCapAVX512(SB), NOSPLIT, $0-28
+	MOVQ x+0(FP), DI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS scale+16(FP), Z4
+	VBROADCASTSS twice+20(FP), Z5
+	VBROADCASTSS limit+24(FP), Z6
+	CONSTANTS
+step:
+	VMULPS (DI), Z4, Z0
+	EXP
+	VADDPS Z27, Z0, Z0
+	VDIVPS Z0, Z5, Z0
+	VSUBPS Z0, Z6, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JNZ step
+	VZEROUPPER
+	RET
+
 // func sumSquaresAVX512(x *float32, n int, sums *[16]float32)
 TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-24
 	MOVQ x+0(FP), DI

@@ -103,3 +103,15 @@ func gateGELUGo(gate, up []float32) {
 		gate[i] = float32(x/(1+exp32(-u))) * up[i]
 	}
 }
+
+// SoftCap sets x to limit·tanh(x/limit) (arXiv:2408.00118), written as limit - 2·limit/(1 + e^(2x/limit)). The error is
+// about that of a number near limit, not of one near x.
+//
+// Shapes: x [n]. Limit is above 0.
+func SoftCap(x []float32, limit float32) { softCap(x, 2/limit, 2*limit, limit) }
+
+func softCapGo(x []float32, scale, twice, limit float32) {
+	for i, v := range x {
+		x[i] = limit - float32(twice/(1+exp32(float32(v*scale))))
+	}
+}

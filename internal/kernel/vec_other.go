@@ -14,6 +14,8 @@ func gateSiLU(gate, up []float32) { gateSiLUGo(gate, up) }
 
 func gateGELU(gate, up []float32) { gateGELUGo(gate, up) }
 
+func softCap(x []float32, scale, twice, limit float32) { softCapGo(x, scale, twice, limit) }
+
 func sumSquares(x []float32, sums *[16]float32) { sumSquaresGo(x, sums) }
 
 func scaleMul(dst, x, w []float32, c float32) { scaleMulGo(dst, x, w, c) }

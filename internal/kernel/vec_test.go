@@ -59,6 +59,7 @@ func TestVectorKernelsGiveTheBitsOfTheirTwins(t *testing.T) {
 		"AddScaled":    func(a, b, _, _ []float32) { AddScaled(a, b, 0.7) },
 		"GateSiLU":     func(a, b, _, _ []float32) { GateSiLU(a, b) },
 		"GateGELU":     func(a, b, _, _ []float32) { GateGELU(a, b) },
+		"SoftCap":      func(a, _, _, _ []float32) { SoftCap(a, 30) },
 		"RotatePairs":  func(a, b, c, _ []float32) { RotatePairs(a[:len(a)&^1], b[:len(a)&^1], c) },
 		"SumSquares":   func(a, b, _, _ []float32) { a[0] = SumSquares(b) },
 		"RotateHalves": func(a, b, c, _ []float32) { RotateHalves(a, b[:len(a)/2], c) },
