@@ -14,7 +14,7 @@ const BlockSize = tensor.KVBlock
 
 // A Config holds the sizes and constants of a dense decoder, however its file spells them.
 type Config struct {
-	Family     string // "llama", "qwen3", "gemma3"
+	Family     string // "llama", "qwen3", "gemma3" ...
 	Vocab      int    // rows of the embedding and output matrices
 	Hidden     int
 	Layers     int
@@ -27,15 +27,33 @@ type Config struct {
 	NormEps        float32
 	NormOffset     float32 // added to norm weights as stored: 1 where a file stores w of (1+w)
 	AttentionScale float32 // of q·k
+	AttentionCap   float32 // soft cap of attention scores: s becomes cap·tanh(s/cap); 0: none
+	QueryScale     *QueryScale
 	EmbeddingScale float32 // of embedding rows; 1 in most families
+	ResidualScale  float32 // of what a layer adds to the residual stream; 0 is as good as 1
+	LogitScale     float32 // of logits; 0 is as good as 1
+	LogitCap       float32 // soft cap of logits, after LogitScale; 0: none
 	Activation     Activation
 	TiedOutput     bool // logits use the embedding matrix
 
-	CacheType    tensor.KVType // of keys and values; not read from a file: F16 unless set before Load
-	Window       int           // tokens that a window layer sees, the current one included; 0: no window layers
-	WindowLayers []bool        // [L], or nil: none
-	Rope         Rope          // of layers that see everything
-	WindowRope   Rope          // of window layers
+	// Not read from a file: what the caller may set before Load.
+	CacheType tensor.KVType // of keys and values; F16 unless set
+	Context   int           // longest sequence that will be run, for Rope.Long; 0: MaxContext
+
+	Window       int    // tokens that a window layer sees, the current one included; 0: no window layers
+	WindowLayers []bool // [L], or nil: none
+	Rope         Rope   // of layers that see everything
+	WindowRope   Rope   // of window layers
+	NoRopeLayers []bool // [L] layers that do not turn queries and keys (NoPE, arXiv:2305.19466), or nil: none
+}
+
+// A QueryScale multiplies queries at position p by 1 + Beta·ln(1 + ⌊p/Context⌋), so that attention stays sharp in long
+// texts (Llama 4, Ministral 3).
+type QueryScale struct{ Beta, Context float64 }
+
+// At returns the scale at a position.
+func (q *QueryScale) At(position int32) float32 {
+	return float32(1 + q.Beta*math.Log(1+math.Floor(float64(position)/q.Context)))
 }
 
 // An Activation is the function on the gate of a gated MLP.
@@ -46,56 +64,6 @@ const (
 	SiLU     Activation = iota // x · sigmoid(x)
 	GELUTanh                   // tanh approximation of GELU
 )
-
-// A Rope says how positions turn queries and keys (RoPE, arXiv:2104.09864).
-type Rope struct {
-	Base        float64
-	Width       int     // components of each head that are turned; even
-	Interleaved bool    // pairs (2m, 2m+1) as GGUF's Llama has them; else halves (m, m+Width/2)
-	Linear      float64 // angles are divided by it; 0 or 1: not scaled
-	Llama3      *Llama3Rope
-	Divisors    []float32 // [Width/2] of the frequencies, or nil: the scaling as GGUF stores it
-}
-
-// Llama3Rope is the scaling of Llama 3.1: low frequencies are divided by Factor, high ones kept, those between blended.
-type Llama3Rope struct {
-	Factor, LowFreqFactor, HighFreqFactor float64
-	OriginalContext                       float64
-}
-
-// Frequencies returns the angle per position of each pair.
-//
-// Shapes: result [Width/2].
-func (r Rope) Frequencies() []float32 {
-	freqs := make([]float32, r.Width/2)
-	for m := range freqs {
-		f := math.Pow(r.Base, -2*float64(m)/float64(r.Width))
-		if r.Linear > 1 {
-			f /= r.Linear
-		}
-		if r.Llama3 != nil {
-			f = r.Llama3.scale(f)
-		}
-		if r.Divisors != nil {
-			f /= float64(r.Divisors[m])
-		}
-		freqs[m] = float32(f)
-	}
-	return freqs
-}
-
-// scale applies the scaling to one frequency, by how often its wave fits into the original context.
-func (s *Llama3Rope) scale(f float64) float64 {
-	waves := s.OriginalContext * f / (2 * math.Pi)
-	switch {
-	case waves > s.HighFreqFactor:
-		return f
-	case waves < s.LowFreqFactor:
-		return f / s.Factor
-	}
-	smooth := (waves - s.LowFreqFactor) / (s.HighFreqFactor - s.LowFreqFactor)
-	return (1-smooth)*f/s.Factor + smooth*f
-}
 
 // CacheGroups returns the groups of layers that share block tables: those that see all tokens, then those that see a
 // window. A group without layers is left out.
@@ -130,6 +98,19 @@ func (c *Config) Group(layer int) int {
 // IsWindow reports whether a layer sees a window only.
 func (c *Config) IsWindow(layer int) bool {
 	return c.Window > 0 && c.WindowLayers != nil && c.WindowLayers[layer]
+}
+
+// TurnsHeads reports whether a layer has rotary positions.
+func (c *Config) TurnsHeads(layer int) bool {
+	return c.NoRopeLayers == nil || !c.NoRopeLayers[layer]
+}
+
+// Longest returns the length of the longest sequence that will be run.
+func (c *Config) Longest() int {
+	if c.Context > 0 {
+		return c.Context
+	}
+	return c.MaxContext
 }
 
 func (c *Config) windowLayers() int {

@@ -20,7 +20,8 @@ import (
 // Dao et al. 2022 (arXiv:2205.14135); grouped heads 2305.13245; paging 2309.06180.
 type Attention struct {
 	heads, kvHeads, headDim int
-	window                  int // positions that a row sees, its own included; 0: all
+	window                  int     // positions that a row sees, its own included; 0: all
+	softCap                 float32 // scores become softCap·tanh(score/softCap); 0: they stay
 	positions               []int32
 	spans                   []Span
 	tasks                   []attentionTask
@@ -69,6 +70,12 @@ func NewAttention(p *Pool, heads, kvHeads, headDim, window int) *Attention {
 		a.scratch[i].init(headDim)
 	}
 	a.work = a.do
+	return a
+}
+
+// WithSoftCap makes the attention cap its scores (arXiv:2408.00118): s becomes limit·tanh(s/limit). Limit 0 does not.
+func (a *Attention) WithSoftCap(limit float32) *Attention {
+	a.softCap = limit
 	return a
 }
 

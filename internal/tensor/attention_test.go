@@ -12,11 +12,12 @@ import (
 // An attentionCase is one sequence in a cache of its own.
 type attentionCase struct {
 	heads, kvHeads, headDim, window, length int
+	softCap                                 float32
 	typ                                     KVType
 }
 
 func (c attentionCase) String() string {
-	return fmt.Sprintf("H=%d K=%d D=%d window=%d S=%d type=%d", c.heads, c.kvHeads, c.headDim, c.window, c.length, c.typ)
+	return fmt.Sprintf("H=%d K=%d D=%d window=%d S=%d cap=%g type=%d", c.heads, c.kvHeads, c.headDim, c.window, c.length, c.softCap, c.typ)
 }
 
 // A filledCache is a case's keys and values, in the cache and as plain floats, with random queries.
@@ -68,7 +69,11 @@ func (c attentionCase) naive(f *filledCache, pos, head int) []float64 {
 		for d, x := range q {
 			s += float64(x) * float64(f.k[(j*c.kvHeads+kvHead)*c.headDim+d])
 		}
-		weights[j] = math.Exp(s * attentionScale)
+		s *= attentionScale
+		if limit := float64(c.softCap); limit != 0 {
+			s = limit * math.Tanh(s/limit)
+		}
+		weights[j] = math.Exp(s)
 		sum += weights[j]
 	}
 	for j := first; j <= pos; j++ {
@@ -83,7 +88,7 @@ const attentionScale = 0.2
 
 // attend runs attention of the rows at the positions, all of one sequence.
 func (c attentionCase) attend(p *Pool, f *filledCache, positions []int32) []float32 {
-	a := NewAttention(p, c.heads, c.kvHeads, c.headDim, c.window)
+	a := NewAttention(p, c.heads, c.kvHeads, c.headDim, c.window).WithSoftCap(c.softCap)
 	width := c.heads * c.headDim
 	q, out := make([]float32, 0, len(positions)*width), make([]float32, len(positions)*width)
 	for _, pos := range positions {
@@ -110,6 +115,7 @@ var attentionCases = []attentionCase{
 	{heads: 14, kvHeads: 1, headDim: 32, length: 1100},
 	{heads: 4, kvHeads: 2, headDim: 40, length: 1300, window: 515},
 	{heads: 2, kvHeads: 1, headDim: 16, length: 600, window: 1},
+	{heads: 4, kvHeads: 2, headDim: 20, length: 300, softCap: 1.5},
 }
 
 func TestAttentionMatchesItsDefinition(t *testing.T) {

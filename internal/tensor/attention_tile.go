@@ -91,7 +91,7 @@ func (s *attentionScratch) chunk(a *Attention, task *attentionTask, low, high in
 		a.kv.keys.load(t, int(table[pos/KVBlock])*a.kvHeads+head, 0)
 		kernel.MulKV(t)
 	}
-	s.weigh(low, high)
+	s.weigh(a.softCap, low, high)
 	t.Fresh = false
 	t.AStride = chunkKeys
 	t.DstStride, t.BStride = s.stride, s.stride
@@ -106,10 +106,13 @@ func (s *attentionScratch) chunk(a *Attention, task *attentionTask, low, high in
 }
 
 // weigh turns the scores of keys [low, high) into weights, and brings the segment's state to the new maximum.
-func (s *attentionScratch) weigh(low, high int) {
+func (s *attentionScratch) weigh(softCap float32, low, high int) {
 	width := roundUp(high-low, KVBlock)
 	for r := range s.rows {
 		row := s.scores[r*chunkKeys:][:width]
+		if softCap != 0 {
+			kernel.SoftCap(row, softCap)
+		}
 		mask(row, s.first[r]-low, s.end[r]-low)
 		maximum, sum := kernel.SoftmaxChunk(row, s.one.maximum[r])
 		if maximum != s.one.maximum[r] {

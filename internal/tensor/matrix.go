@@ -69,7 +69,7 @@ func (m *Matrix) Bytes() int {
 // Row sets dst to the values of row i of m, as quant.Dequantize gives them: an embedding.
 //
 // Shapes: dst [cols]. Panics if dst has another length or there is no row i.
-func Row(dst []float32, m *Matrix, i int) {
+func (m *Matrix) Row(dst []float32, i int) {
 	if len(dst) != m.cols || i < 0 || i >= m.rows {
 		panic(fmt.Sprintf("tensor: row %d of [%d, %d] into %d values", i, m.rows, m.cols, len(dst)))
 	}

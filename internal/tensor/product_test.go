@@ -79,7 +79,7 @@ func TestRowGivesTheStoredValues(t *testing.T) {
 		m, data := randomMatrix(t, p, r, typ, rows, cols)
 		got, want := make([]float32, cols), make([]float32, cols)
 		for i := range rows {
-			Row(got, m, i)
+			m.Row(got, i)
 			if err := quant.Dequantize(want, typ, data[i*typ.RowBytes(cols):][:typ.RowBytes(cols)]); err != nil {
 				t.Fatal(err)
 			}

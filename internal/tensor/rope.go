@@ -15,6 +15,7 @@ import (
 type Rotation struct {
 	freqs       []float32 // [W/2] angle per position
 	interleaved bool
+	magnitude   float32 // of all cosines and sines
 	cos, sin    []float32
 }
 
@@ -22,7 +23,13 @@ type Rotation struct {
 //
 // Shapes: freqs [W/2].
 func NewRotation(freqs []float32, interleaved bool) *Rotation {
-	return &Rotation{freqs: freqs, interleaved: interleaved}
+	return &Rotation{freqs: freqs, interleaved: interleaved, magnitude: 1}
+}
+
+// WithMagnitude makes the rotation lengthen what it turns.
+func (r *Rotation) WithMagnitude(magnitude float32) *Rotation {
+	r.magnitude = magnitude
+	return r
 }
 
 // Set computes the angles of a batch's rows. As in the reference code, an angle is a float32 product.
@@ -34,13 +41,14 @@ func (r *Rotation) Set(positions []int32) {
 	for t, pos := range positions {
 		cos, sin := r.cos[t*per:][:per], r.sin[t*per:][:per]
 		for m, f := range r.freqs {
-			s, c := math.Sincos(float64(float32(pos) * f))
+			sine, cosine := math.Sincos(float64(float32(pos) * f))
+			s, c := float32(sine)*r.magnitude, float32(cosine)*r.magnitude
 			if r.interleaved {
-				cos[2*m], cos[2*m+1] = float32(c), float32(c)
-				sin[2*m], sin[2*m+1] = float32(-s), float32(s)
+				cos[2*m], cos[2*m+1] = c, c
+				sin[2*m], sin[2*m+1] = -s, s
 				continue
 			}
-			cos[m], sin[m] = float32(c), float32(s)
+			cos[m], sin[m] = c, s
 		}
 	}
 }

@@ -28,10 +28,16 @@ func RMSNorm(dst, x, weight []float32, eps float32) {
 	}
 }
 
-// Add adds x to dst.
+// Add adds c·x to dst.
 //
 // Shapes: dst, x [n].
-func Add(dst, x []float32) { kernel.Add(dst, x) }
+func Add(dst, x []float32, c float32) {
+	if c == 1 {
+		kernel.Add(dst, x)
+		return
+	}
+	kernel.AddScaled(dst, x, c)
+}
 
 // GateSiLU sets gate to SiLU(gate) · up.
 //
@@ -49,3 +55,8 @@ func GateGELU(gate, up []float32) { kernel.GateGELU(gate, up) }
 //
 // Shapes: x [n].
 func Scale(x []float32, c float32) { kernel.Scale(x, x, c) }
+
+// SoftCap sets x to limit·tanh(x/limit).
+//
+// Shapes: x [n].
+func SoftCap(x []float32, limit float32) { kernel.SoftCap(x, limit) }

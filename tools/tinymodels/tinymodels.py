@@ -25,31 +25,87 @@ PROMPT_TOKENS = 75  # more than two cache blocks and than every window below
 
 
 def models():
-    """Returns name -> (family, config, keep layers)."""
+    """Returns name -> (family, config)."""
     common = dict(bos_token_id=1, eos_token_id=2, max_position_embeddings=512)
+    default = dict(rope_type="default", rope_theta=10000.0)
+    # What most have: a prime vocabulary, three heads of a size that no vector width divides, one KV head.
+    small = dict(vocab_size=67, hidden_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=20,
+                 intermediate_size=44, rms_norm_eps=1e-6, **common)
+    # Without head_dim, for converters that take it for hidden size over heads.
+    whole = {k: v for k, v in small.items() if k != "head_dim"}
+    less = dict(hidden_size=24, intermediate_size=28)  # for the further checkpoints of a family
     return {
         # Grouped queries, q width other than hidden size, Llama 3.1's rope scaling, own output matrix.
         "llama3": ("llama", transformers.LlamaConfig(
             vocab_size=160, hidden_size=60, num_hidden_layers=3, num_attention_heads=6, num_key_value_heads=2, head_dim=16,
             intermediate_size=96, rms_norm_eps=1e-5, tie_word_embeddings=False,
             rope_parameters=dict(rope_type="llama3", rope_theta=1000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
-                                 original_max_position_embeddings=64), **common), True),
+                                 original_max_position_embeddings=64), **common)),
         # Sizes that no vector width divides, three KV heads, biases everywhere, linear rope scaling, tied.
         "odd": ("llama", transformers.LlamaConfig(
             vocab_size=77, hidden_size=54, num_hidden_layers=2, num_attention_heads=9, num_key_value_heads=3, head_dim=20,
             intermediate_size=76, rms_norm_eps=1e-6, tie_word_embeddings=True, attention_bias=True, mlp_bias=True,
-            rope_parameters=dict(rope_type="linear", rope_theta=10000.0, factor=2.0), **common), False),
+            rope_parameters=dict(rope_type="linear", rope_theta=10000.0, factor=2.0), **common)),
+        # Llama 2: as many KV heads as heads, no scaling, own output matrix.
+        "llama2": ("llama", transformers.LlamaConfig(
+            **small | less | dict(num_key_value_heads=3, head_dim=12, rms_norm_eps=1e-5), tie_word_embeddings=False, rope_parameters=default)),
+        "mistral": ("llama", transformers.MistralConfig(
+            **small | less, tie_word_embeddings=False, sliding_window=None, rope_parameters=dict(rope_type="default", rope_theta=1000000.0))),
+        # Mistral 7B v0.1: a window in all layers, which GGUF files do not tell of.
+        "mistral-window": ("llama", transformers.MistralConfig(
+            **small | less, tie_word_embeddings=False, sliding_window=21, rope_parameters=default)),
+        # YaRN, and a query scale that changes within the prompt.
+        "ministral3": ("mistral3", transformers.Ministral3Config(
+            **small, tie_word_embeddings=True, sliding_window=None,
+            rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=16.0, original_max_position_embeddings=32,
+                                 beta_fast=32.0, beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.1))),
+        "qwen2": ("qwen2", transformers.Qwen2Config(
+            **whole | dict(num_attention_heads=3, num_key_value_heads=3), tie_word_embeddings=False,
+            rope_parameters=dict(rope_type="default", rope_theta=1000000.0))),
+        # YaRN as users switch it on, tied.
+        "qwen2-yarn": ("qwen2", transformers.Qwen2Config(
+            **whole | less, tie_word_embeddings=True,
+            rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32))),
         "qwen3": ("qwen3", transformers.Qwen3Config(
             vocab_size=133, hidden_size=48, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=1, head_dim=32,
             intermediate_size=80, rms_norm_eps=1e-6, tie_word_embeddings=True,
-            rope_parameters=dict(rope_type="default", rope_theta=1000000.0), **common), False),
+            rope_parameters=dict(rope_type="default", rope_theta=1000000.0), **common)),
+        # A layer with a window shorter than the prompt and one that sees everything; caps that bite.
+        "gemma2": ("gemma2", transformers.Gemma2Config(
+            **small, sliding_window=21, query_pre_attn_scalar=20, attn_logit_softcapping=2.0, final_logit_softcapping=3.0, pad_token_id=0,
+            rope_parameters=default)),
         # Seven layers, so that the sixth sees everything; a window shorter than the prompt.
         "gemma3": ("gemma3", transformers.Gemma3TextConfig(
             vocab_size=149, hidden_size=40, num_hidden_layers=7, num_attention_heads=4, num_key_value_heads=1, head_dim=24,
             intermediate_size=64, rms_norm_eps=1e-6, sliding_window=21, query_pre_attn_scalar=24, pad_token_id=0,
             rope_parameters=dict(full_attention=dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
-                                 sliding_attention=dict(rope_type="default", rope_theta=10000.0)), **common), False),
+                                 sliding_attention=dict(rope_type="default", rope_theta=10000.0)), **common)),
+        # Four layers, so that the last does not turn.
+        "smollm3": ("smollm3", transformers.SmolLM3Config(
+            **small | dict(num_hidden_layers=4, hidden_size=30, head_dim=12, intermediate_size=28), tie_word_embeddings=True,
+            pad_token_id=0, rope_parameters=default)),
+        "granite": ("granite", transformers.GraniteConfig(
+            **whole | dict(num_attention_heads=3, num_key_value_heads=3), tie_word_embeddings=True, embedding_multiplier=1.5,
+            residual_multiplier=0.7, attention_multiplier=0.2, logits_scaling=3.0, rope_parameters=default)),
+        "olmo2": ("olmo2", transformers.Olmo2Config(**small, tie_word_embeddings=False, pad_token_id=0, rope_parameters=default)),
+        # Phi-3-mini-4k: a window in all layers.
+        "phi3": ("phi3", transformers.Phi3Config(
+            **whole | dict(num_attention_heads=3, num_key_value_heads=3), tie_word_embeddings=False, sliding_window=21, pad_token_id=0,
+            original_max_position_embeddings=512, rope_parameters=default)),
+        # Phi-4-mini: LongRoPE, where the prompt is longer than the original context; heads of 8 of which 6 are turned.
+        "phi4-mini": ("phi3", transformers.Phi3Config(
+            **whole | less, tie_word_embeddings=True, sliding_window=None, pad_token_id=0, original_max_position_embeddings=64,
+            rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, partial_rotary_factor=0.75,
+                                 short_factor=[1.0, 1.1, 1.2], long_factor=[1.0, 1.5, 3.0]))),
+        # Half of each head is turned.
+        "glm4": ("glm4", transformers.Glm4Config(
+            **small, tie_word_embeddings=False, attention_bias=True, pad_token_id=0,
+            rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
     }
+
+
+KEEP_LAYERS = {"llama3"}  # models whose residual stream after each layer is kept
+NO_GGUF = {"mistral-window"}  # models that a GGUF file cannot hold
 
 
 def randomize(model):
@@ -88,6 +144,7 @@ def convert(folder, checkout):
     from conversion.base import ModelType
     hparams = ModelBase.load_hparams(folder, False)
     base = get_model_class(get_model_architecture(hparams, ModelType.TEXT))
+    base = getattr(base, "Ministral3Model", base)  # what a class for several kinds of Mistral leaves it to
 
     class Converter(base):
         model_arch = base.model_arch
@@ -108,7 +165,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
-    for name, (family, config, keep_layers) in models().items():
+    for name, (family, config) in models().items():
         if args.names and name not in args.names:
             continue
         torch.manual_seed(sum(name.encode()))
@@ -119,8 +176,9 @@ def main():
         randomize(model)
         model.save_pretrained(folder)
         (folder / "generation_config.json").unlink(missing_ok=True)
-        reference(model, folder, keep_layers)
-        convert(folder, args.llama_cpp)
+        reference(model, folder, name in KEEP_LAYERS)
+        if name not in NO_GGUF:
+            convert(folder, args.llama_cpp)
 
 
 main()

@@ -8,15 +8,15 @@ import (
 )
 
 // An Attention is the attention part of a layer, with grouped KV heads (arXiv:2305.13245), rotary positions, and
-// optionally a norm of each query and key head.
+// optionally a norm of queries and keys: of each head, or of all heads of a token together.
 //
-// Shapes: q [H·D, E]; k, v [K·D, E]; o [E, H·D]; qNorm, kNorm [D] or nil.
+// Shapes: q [H·D, E]; k, v [K·D, E]; o [E, H·D]; qNorm [D], [H·D] or nil; kNorm [D], [K·D] or nil.
 type Attention struct {
 	q, k, v, o   Linear
 	qNorm, kNorm []float32
 }
 
-// NewAttention fetches a layer's attention weights, with head norms if the file has them.
+// NewAttention fetches a layer's attention weights, and those biases that the file has.
 //
 // Shapes: as Attention.
 func NewAttention(l *Loader, c *model.Config, layer int) Attention {
@@ -30,12 +30,33 @@ func NewAttention(l *Loader, c *model.Config, layer int) Attention {
 	}
 }
 
+// NewFusedAttention is NewAttention where one matrix has the rows of q, k and v, in this order.
+//
+// Shapes: the matrix is [(H+2·K)·D, E].
+func NewFusedAttention(l *Loader, c *model.Config, layer int) Attention {
+	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	parts := l.Split(LayerPart(layer, "attn_qkv"), c.Hidden, queries, keys, keys)
+	return Attention{
+		q: parts[0], k: parts[1], v: parts[2],
+		o: l.Linear(LayerPart(layer, "attn_output"), c.Hidden, queries),
+	}
+}
+
 // WithHeadNorms adds the norms of query and key heads.
 //
 // Shapes: qNorm, kNorm [D].
 func (a Attention) WithHeadNorms(l *Loader, c *model.Config, layer int) Attention {
 	a.qNorm = l.Norm(LayerPart(layer, "attn_q_norm"), c.HeadDim, c.NormOffset)
 	a.kNorm = l.Norm(LayerPart(layer, "attn_k_norm"), c.HeadDim, c.NormOffset)
+	return a
+}
+
+// WithProjectionNorms adds norms of the queries and of the keys of all heads of a token.
+//
+// Shapes: qNorm [H·D]; kNorm [K·D].
+func (a Attention) WithProjectionNorms(l *Loader, c *model.Config, layer int) Attention {
+	a.qNorm = l.Norm(LayerPart(layer, "attn_q_norm"), c.Heads*c.HeadDim, c.NormOffset)
+	a.kNorm = l.Norm(LayerPart(layer, "attn_k_norm"), c.KVHeads*c.HeadDim, c.NormOffset)
 	return a
 }
 
@@ -83,12 +104,12 @@ func (s *Step) store(first, end int) {
 		if s.attention.kNorm != nil {
 			tensor.RMSNorm(k, k, s.attention.kNorm, c.NormEps)
 		}
-		s.rotation().Turn(k, c.HeadDim, t)
+		s.turn(k, t)
 		kv.Store(int(slots[t])/model.BlockSize, int(slots[t])%model.BlockSize, k, s.v[t*size:(t+1)*size])
 	}
 }
 
-// turnQueries norms and turns the queries of some rows.
+// turnQueries norms, turns and scales the queries of some rows.
 func (s *Step) turnQueries(first, end int) {
 	c, rows := s.cfg, s.queries().batchRows
 	size := c.Heads * c.HeadDim
@@ -97,6 +118,9 @@ func (s *Step) turnQueries(first, end int) {
 		if s.attention.qNorm != nil {
 			tensor.RMSNorm(q, q, s.attention.qNorm, c.NormEps)
 		}
-		s.rotation().Turn(q, c.HeadDim, int(rows[i]))
+		s.turn(q, int(rows[i]))
+		if c.QueryScale != nil {
+			tensor.Scale(q, c.QueryScale.At(s.batch.Positions[rows[i]]))
+		}
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package decoder builds dense decoders: a stack of blocks between an embedding and an output matrix. A family writes its
-// blocks in terms of Attention, MLP and Step, and reads its configuration through Fields and its weights through Loader.
+// blocks in terms of Attention, MLP and Step, or takes PreNorm or Sandwich, and fetches its weights through Loader.
 //
 // Main path of Decoder.Forward: Step.begin places each row in the cache and plans attention; the blocks change the
 // residual stream; the last one only for the rows that are wanted. Buffers live in the Step and grow to the largest batch.
@@ -37,12 +37,14 @@ type Decoder struct {
 // Shapes: as Decoder.
 func NewDecoder(c model.Config, l *Loader, newBlock func(c *model.Config, layer int) Block) (*Decoder, error) {
 	d := &Decoder{cfg: c}
+	d.cfg.TiedOutput = l.tiedOutput(&c)
+	l.rope(&d.cfg)
 	d.embedding = l.Matrix("token_embd.weight", c.Vocab, c.Hidden)
 	d.output = d.embedding
 	if d.embedding != nil {
 		d.cfg.Vocab = d.embedding.Rows()
 	}
-	if !c.TiedOutput {
+	if !d.cfg.TiedOutput {
 		d.output = l.Matrix("output.weight", d.cfg.Vocab, c.Hidden)
 	}
 	d.norm = l.Norm("output_norm", c.Hidden, c.NormOffset)
@@ -90,6 +92,9 @@ func (d *Decoder) Forward(b *model.Batch, c *model.Cache) ([]float32, error) {
 	return s.hidden, nil
 }
 
+// logitChunk is how many logits a thread scales or caps at a time.
+const logitChunk = 16 << 10
+
 // Head sets dst to the logits of n hidden rows.
 //
 // Shapes: dst [n, V]; hidden [n, E].
@@ -97,8 +102,13 @@ func (d *Decoder) Head(dst, hidden []float32, n int) {
 	if n == 0 {
 		return
 	}
-	d.headInput.Set(d.step.pool, hidden, n, d.cfg.Hidden)
-	d.step.pool.Mul(&d.headInput, tensor.Product{Dst: dst, W: d.output})
+	s := &d.step
+	d.headInput.Set(s.pool, hidden, n, d.cfg.Hidden)
+	s.pool.Mul(&d.headInput, tensor.Product{Dst: dst, W: d.output})
+	if d.cfg.LogitCap != 0 || d.cfg.LogitScale != 0 {
+		s.source = dst
+		s.splitBy(logitChunk, n*d.cfg.Vocab, 1, s.logitRows)
+	}
 }
 
 // Close frees nothing: all memory belongs to the weights' mapping or to the garbage collector.

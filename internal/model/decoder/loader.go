@@ -34,6 +34,7 @@ var hfParts = map[string]string{
 	"attn_k":      "self_attn.k_proj",
 	"attn_v":      "self_attn.v_proj",
 	"attn_output": "self_attn.o_proj",
+	"attn_qkv":    "self_attn.qkv_proj",
 	"attn_q_norm": "self_attn.q_norm",
 	"attn_k_norm": "self_attn.k_norm",
 	"ffn_norm":    "post_attention_layernorm",
@@ -124,6 +125,11 @@ func (l *Loader) Matrix(name string, rows, cols int) *tensor.Matrix {
 	if !ok {
 		return nil
 	}
+	return l.matrix(t)
+}
+
+// matrix makes a matrix of a tensor or of some rows of one.
+func (l *Loader) matrix(t weights.Tensor) *tensor.Matrix {
 	m, err := tensor.NewMatrix(l.pool, t.Type, t.Shape[0], t.Shape[1], t.Data)
 	if err != nil {
 		l.Fail("tensor %q: %v", t.Name, err)
@@ -144,6 +150,69 @@ func (l *Loader) Linear(name string, rows, cols int) Linear {
 		linear.Bias = l.Vector(name+".bias", rows)
 	}
 	return linear
+}
+
+// Split fetches a matrix that has the rows of several, one below the other, and a bias of them all if the file has one;
+// name is without suffix. There is a Linear for each count of rows, also after an error.
+//
+// Shapes: the tensors are [sum of rows, cols] and [sum of rows].
+func (l *Loader) Split(name string, cols int, rows ...int) []Linear {
+	total := 0
+	for _, n := range rows {
+		total += n
+	}
+	parts := make([]Linear, len(rows))
+	t, ok := l.tensor(name+".weight", total, cols)
+	if !ok {
+		return parts
+	}
+	var bias []float32
+	if l.Has(name + ".bias") {
+		bias = l.Vector(name+".bias", total)
+	}
+	first, bytes := 0, t.Type.RowBytes(cols)
+	for i, n := range rows {
+		part := t
+		part.Shape, part.Data = []int{n, cols}, t.Data[first*bytes:(first+n)*bytes]
+		parts[i].W = l.matrix(part)
+		if bias != nil {
+			parts[i].Bias = bias[first : first+n]
+		}
+		first += n
+	}
+	return parts
+}
+
+// tiedOutput reports whether logits use the embedding matrix: GGUF says so by having no other. A config.json says it in
+// a field, and some files have the matrix twice.
+func (l *Loader) tiedOutput(c *model.Config) bool {
+	if l.naming == model.GGUF {
+		return !l.Has("output.weight")
+	}
+	if c.TiedOutput {
+		l.Skip(l.name("output") + ".weight")
+	}
+	return c.TiedOutput
+}
+
+// rope adds to a configuration what GGUF has as tensors: Llama 3.1's scaling as divisors, and LongRoPE's lists.
+func (l *Loader) rope(c *model.Config) {
+	if l.naming != model.GGUF {
+		return
+	}
+	if l.Has("rope_freqs.weight") {
+		c.Rope.Divisors = l.Vector("rope_freqs.weight", c.Rope.Width/2)
+	}
+	if c.Rope.Long == nil {
+		return
+	}
+	long := *c.Rope.Long
+	long.Short = l.Vector("rope_factors_short.weight", c.Rope.Width/2)
+	long.Long = l.Vector("rope_factors_long.weight", c.Rope.Width/2)
+	c.Rope.Long = &long
+	if c.WindowRope.Long != nil {
+		c.WindowRope.Long = &long
+	}
 }
 
 // Vector fetches a vector as floats.
@@ -180,8 +249,9 @@ func (l *Loader) Rounded(name string, x float32) float32 {
 		return quant.BF16ToF32(quant.F32ToBF16(x))
 	case quant.F16:
 		return quant.F16ToF32(quant.F32ToF16(x))
+	default:
+		return x
 	}
-	return x
 }
 
 // Skip marks tensors as known and not needed. A name that ends in * stands for all that begin so.

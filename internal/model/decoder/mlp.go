@@ -33,6 +33,17 @@ func NewMLP(l *Loader, c *model.Config, layer int) MLP {
 	}
 }
 
+// NewFusedMLP is NewMLP where one matrix has the rows of gate and up, in this order.
+//
+// Shapes: the matrix is [2·F, E].
+func NewFusedMLP(l *Loader, c *model.Config, layer int) MLP {
+	parts := l.Split(LayerPart(layer, "ffn_up"), c.Hidden, c.FFN, c.FFN)
+	return MLP{
+		gate: parts[0], up: parts[1],
+		down: l.Linear(LayerPart(layer, "ffn_down"), c.Hidden, c.FFN),
+	}
+}
+
 // Forward returns the branch that the layer adds to the residual stream; it is valid until the next branch.
 //
 // Shapes: x, result [T, E].

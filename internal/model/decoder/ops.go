@@ -19,7 +19,7 @@ func (s *Step) Norm(x, weight []float32) []float32 {
 	return s.normed
 }
 
-// Add adds a branch to the residual stream.
+// Add adds a branch to the residual stream, times Config.ResidualScale.
 //
 // Shapes: branch [T, E].
 func (s *Step) Add(branch []float32) {
@@ -34,7 +34,11 @@ func (s *Step) norm(first, end int) {
 
 func (s *Step) add(first, end int) {
 	e := s.cfg.Hidden
-	tensor.Add(s.x[first*e:end*e], s.source[first*e:end*e])
+	scale := s.cfg.ResidualScale
+	if scale == 0 {
+		scale = 1
+	}
+	tensor.Add(s.x[first*e:end*e], s.source[first*e:end*e], scale)
 }
 
 // embed sets rows of the residual stream to the embeddings of their tokens.
@@ -42,10 +46,21 @@ func (s *Step) embed(first, end int) {
 	e := s.cfg.Hidden
 	for t := first; t < end; t++ {
 		row := s.x[t*e : (t+1)*e]
-		tensor.Row(row, s.embedding, int(s.batch.Tokens[t]))
+		s.embedding.Row(row, int(s.batch.Tokens[t]))
 		if s.cfg.EmbeddingScale != 1 {
 			tensor.Scale(row, s.cfg.EmbeddingScale)
 		}
+	}
+}
+
+// finishLogits scales and caps some of the values in source.
+func (s *Step) finishLogits(first, end int) {
+	logits := s.source[first:end]
+	if scale := s.cfg.LogitScale; scale != 0 && scale != 1 {
+		tensor.Scale(logits, scale)
+	}
+	if s.cfg.LogitCap != 0 {
+		tensor.SoftCap(logits, s.cfg.LogitCap)
 	}
 }
 
@@ -78,7 +93,7 @@ func (s *Step) mul(a *tensor.Activations, products ...product) {
 // Shapes: x [T, O]; bias [O].
 func addBias(x, bias []float32) {
 	for at := 0; at < len(x); at += len(bias) {
-		tensor.Add(x[at:at+len(bias)], bias)
+		tensor.Add(x[at:at+len(bias)], bias, 1)
 	}
 }
 

@@ -40,6 +40,7 @@ type Step struct {
 	chunkWork                      func(i, worker int)
 	embedRows, normRows, addRows   func(first, end int)
 	storeRows, queryRows, gateRows func(first, end int)
+	logitRows                      func(first, end int)
 	embedding                      *tensor.Matrix
 }
 
@@ -78,13 +79,21 @@ func (s *Step) init(c *model.Config, pool *tensor.Pool) {
 		if c.IsWindow(layer) {
 			rope, window = c.WindowRope, c.Window
 		}
-		k.group, k.rotation = c.Group(layer), tensor.NewRotation(rope.Frequencies(), rope.Interleaved)
-		k.all.attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, window)
-		k.outputs.attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, window)
+		k.group, k.rotation = c.Group(layer), newRotation(rope, c.Longest())
+		k.all.attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, window).WithSoftCap(c.AttentionCap)
+		k.outputs.attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, window).WithSoftCap(c.AttentionCap)
 	}
 	s.chunkWork = s.runChunk
-	s.embedRows, s.normRows, s.addRows = s.embed, s.norm, s.add
+	s.embedRows, s.normRows, s.addRows, s.logitRows = s.embed, s.norm, s.add, s.finishLogits
 	s.storeRows, s.queryRows, s.gateRows = s.store, s.turnQueries, s.applyGate
+}
+
+func newRotation(r model.Rope, longest int) *tensor.Rotation {
+	rotation := tensor.NewRotation(r.Frequencies(longest), r.Interleaved)
+	if r.Magnitude != 0 {
+		rotation = rotation.WithMagnitude(float32(r.Magnitude))
+	}
+	return rotation
 }
 
 // begin makes the step that of a batch.
@@ -179,8 +188,12 @@ func (s *Step) queries() *queries {
 	return &k.all
 }
 
-// rotation returns the rotation of the current layer.
-func (s *Step) rotation() *tensor.Rotation { return s.kinds[s.kindOf(s.layer)].rotation }
+// turn rotates the heads of a row in the way of the current layer.
+func (s *Step) turn(heads []float32, row int) {
+	if s.cfg.TurnsHeads(s.layer) {
+		s.kinds[s.kindOf(s.layer)].rotation.Turn(heads, s.cfg.HeadDim, row)
+	}
+}
 
 // kindOf returns the kind of a layer: 0 if it sees everything, 1 if it sees a window.
 func (s *Step) kindOf(layer int) int {

@@ -89,13 +89,108 @@ func TestReadsGemma3ConfigWithDefaults(t *testing.T) {
 	}
 }
 
-func TestMistralWindowHoldsForAllLayers(t *testing.T) {
-	got, err := fromJSON(t, llamaJSON, map[string]string{"architectures": `["MistralForCausalLM"]`, "sliding_window": "4096"})
+// Short forms of other families' files: what they leave out is in sizesJSON.
+const (
+	qwenJSON   = `{"architectures": ["Qwen2ForCausalLM"], "use_sliding_window": false, "sliding_window": 32768, "max_window_layers": 2, ` + sizesJSON
+	gemma2JSON = `{"architectures": ["Gemma2ForCausalLM"], "query_pre_attn_scalar": 144, "attn_logit_softcapping": 50.0, ` + sizesJSON
+	smolJSON   = `{"architectures": ["SmolLM3ForCausalLM"], ` + sizesJSON
+	phiJSON    = `{"architectures": ["Phi3ForCausalLM"], "original_max_position_embeddings": 4096, ` + sizesJSON
+
+	sizesJSON = `"vocab_size": 100, "hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 96,
+		"max_position_embeddings": 131072, "rms_norm_eps": 1e-06}`
+)
+
+func TestReadsYarnAsUsersSwitchItOn(t *testing.T) {
+	got, err := fromJSON(t, qwenJSON, map[string]string{
+		"rope_theta": `1000000.0`, "max_position_embeddings": `32768`,
+		"rope_scaling": `{"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}`,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if groups := got.CacheGroups(); len(groups) != 1 || groups[0].Window != 4096 || !got.IsWindow(15) {
-		t.Errorf("cache groups %+v, want one of window 4096", groups)
+	want := model.Rope{
+		Base: 1000000, Width: 16, Magnitude: 0.1*math.Log(4) + 1,
+		Yarn: &model.YarnRope{Factor: 4, OriginalContext: 32768, BetaFast: 32, BetaSlow: 1},
+	}
+	if diff := cmp.Diff(want, got.Rope, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Errorf("rope (-want +got):\n%s", diff)
+	}
+	if got.MaxContext != 131072 {
+		t.Errorf("context length %d, want 131072", got.MaxContext)
+	}
+}
+
+func TestWindowsAreThoseOfTheReferenceCode(t *testing.T) {
+	const mistral = `["MistralForCausalLM"]`
+	for _, tt := range []struct {
+		name, json string
+		change     map[string]string
+		window     int
+		layers     []bool // that see it; nil: none
+	}{
+		{"Mistral", llamaJSON, map[string]string{"architectures": mistral, "num_hidden_layers": "2", "sliding_window": "77"}, 77, []bool{true, true}},
+		{"Mistral without", llamaJSON, map[string]string{"architectures": mistral, "sliding_window": "null"}, 0, nil},
+		{"Llama takes no notice", llamaJSON, map[string]string{"sliding_window": "77"}, 0, nil},
+		{"Mistral leaves it out", smolJSON, map[string]string{"architectures": mistral}, 4096, []bool{true, true, true, true}},
+		{"Qwen switched off", qwenJSON, nil, 0, nil},
+		{"Qwen switched on", qwenJSON, map[string]string{"use_sliding_window": "true"}, 32768, []bool{false, false, true, true}},
+		{"Gemma 2", gemma2JSON, map[string]string{"sliding_window": "99"}, 99, []bool{true, false, true, false}},
+		{"Gemma 2 leaves it out", gemma2JSON, nil, 4096, []bool{true, false, true, false}},
+		{"Phi-3", phiJSON, map[string]string{"sliding_window": "2047"}, 2047, []bool{true, true, true, true}},
+		{"Phi-3 without", phiJSON, map[string]string{"sliding_window": "null"}, 0, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := fromJSON(t, tt.json, tt.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Window != tt.window || !cmp.Equal(got.WindowLayers, tt.layers) {
+				t.Errorf("window %d of layers %v, want %d of %v", got.Window, got.WindowLayers, tt.window, tt.layers)
+			}
+		})
+	}
+}
+
+func TestGemma2ScalesQueriesAsItsFileSays(t *testing.T) {
+	got, err := fromJSON(t, gemma2JSON, map[string]string{"final_logit_softcapping": "null"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.AttentionScale != 1./12 || got.AttentionCap != 50 || got.LogitCap != 0 {
+		t.Errorf("scale %g, caps %g and %g, want 1/12, 50, 0", got.AttentionScale, got.AttentionCap, got.LogitCap)
+	}
+}
+
+func TestLayersWithoutPositionsAreThoseOfTheList(t *testing.T) {
+	for list, want := range map[string][]bool{
+		"null":         {false, false, false, true},
+		"[0, 1, 1, 0]": {true, false, false, true},
+	} {
+		got, err := fromJSON(t, smolJSON, map[string]string{"no_rope_layers": list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !cmp.Equal(got.NoRopeLayers, want) {
+			t.Errorf("no_rope_layers %s: %v do not turn, want %v", list, got.NoRopeLayers, want)
+		}
+	}
+}
+
+func TestLongRopeIsChosenByTheLongestSequence(t *testing.T) {
+	got, err := fromJSON(t, phiJSON, map[string]string{
+		"partial_rotary_factor": `0.25`, "rope_scaling": `{"type": "longrope", "short_factor": [1, 2], "long_factor": [4, 8]}`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := math.Sqrt(1 + math.Log(32)/math.Log(4096)); math.Abs(got.Rope.Magnitude-want) > 1e-12 {
+		t.Errorf("magnitude %v, want %v", got.Rope.Magnitude, want)
+	}
+	for context, want := range map[int][]float32{0: {1. / 4, 0.01 / 8}, 4096: {1, 0.01 / 2}, 4097: {1. / 4, 0.01 / 8}} {
+		got.Context = context
+		if freqs := got.Rope.Frequencies(got.Longest()); !cmp.Equal(freqs, want, cmpopts.EquateApprox(1e-6, 0)) {
+			t.Errorf("context of %d: frequencies %v, want %v", context, freqs, want)
+		}
 	}
 }
 
@@ -103,13 +198,18 @@ func TestRefusesByNameWhatItWouldNotHonour(t *testing.T) {
 	for _, tt := range []struct {
 		name, json, key, value, want string
 	}{
-		{"rope type", llamaJSON, "rope_scaling", `{"rope_type": "yarn", "factor": 4}`, `"yarn"`},
+		{"rope type", llamaJSON, "rope_scaling", `{"rope_type": "proportional", "factor": 4}`, `"proportional"`},
 		{"rope type, old spelling", llamaJSON, "rope_scaling", `{"type": "dynamic", "factor": 4}`, `"dynamic"`},
-		{"rope type, new spelling", llamaJSON, "rope_parameters", `{"rope_type": "longrope"}`, `"longrope"`},
+		{"rope type, new spelling", llamaJSON, "rope_parameters", `{"rope_type": "mrope"}`, `"mrope"`},
+		{"long rope without a list", llamaJSON, "rope_scaling", `{"type": "su", "long_factor": [1]}`, "short_factor is missing"},
+		{"long rope with lists of other lengths", llamaJSON, "rope_scaling", `{"type": "su", "long_factor": [1], "short_factor": [1]}`, "1 short and 1 long factors, want 32"},
+		{"long rope with text", llamaJSON, "rope_scaling", `{"type": "su", "long_factor": ["x"], "short_factor": [1]}`, "long_factor: want a list of numbers"},
+		{"YaRN without an original context", llamaJSON, "rope_scaling", `{"type": "yarn", "factor": 4, "original_max_position_embeddings": 0}`, "YaRN"},
 		{"rope without factor", llamaJSON, "rope_scaling", `{"type": "linear"}`, "factor is missing"},
 		{"partial rotation", llamaJSON, "partial_rotary_factor", `0.5`, "partial_rotary_factor"},
 		{"activation", llamaJSON, "hidden_act", `"relu"`, `"relu"`},
-		{"quantisation", llamaJSON, "quantization_config", `{"quant_method": "awq"}`, "quantization_config"},
+		{"quantisation", llamaJSON, "quantization_config", `{"quant_method": "awq"}`, `quant_method "awq"`},
+		{"quantisation of several models", gemmaJSON, "quantization_config", `{"quant_method": "fp8"}`, `quant_method "fp8"`},
 		{"layer types", llamaJSON, "layer_types", `["chunked_attention"]`, `"chunked_attention"`},
 		{"missing size", llamaJSON, "hidden_size", `null`, "hidden_size is missing"},
 		{"size of another type", llamaJSON, "hidden_size", `"big"`, "hidden_size"},
@@ -120,6 +220,12 @@ func TestRefusesByNameWhatItWouldNotHonour(t *testing.T) {
 		{"no heads", llamaJSON, "num_attention_heads", `0`, "number of heads is 0"},
 		{"odd head", llamaJSON, "head_dim", `63`, "63"},
 		{"epsilon", llamaJSON, "rms_norm_eps", `0`, "epsilon"},
+		{"windows in a list", qwenJSON, "layer_types", `["sliding_attention"]`, `"sliding_attention"`},
+		{"short list of windows", gemma2JSON, "layer_types", `["sliding_attention"]`, "layer_types has 1 entries, want 4"},
+		{"negative soft cap", gemma2JSON, "attn_logit_softcapping", `-1`, "soft caps -1"},
+		{"activation of Gemma 2", gemma2JSON, "hidden_activation", `"gelu"`, `"gelu"`},
+		{"short list of rotations", smolJSON, "no_rope_layers", `[1, 0]`, "list of 2 layers, want 4"},
+		{"YaRN in Phi-3", phiJSON, "rope_scaling", `{"type": "yarn", "factor": 4}`, `"yarn"`},
 		{"soft cap", gemmaJSON, "text_config", `{"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "final_logit_softcapping": 30.0}`, "final_logit_softcapping"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,12 +239,17 @@ func TestRefusesByNameWhatItWouldNotHonour(t *testing.T) {
 
 func TestGGUFRefusesByName(t *testing.T) {
 	for key, value := range map[string]any{
-		"llama.rope.scaling.type":        "yarn",
-		"llama.expert_count":             uint32(8),
-		"llama.attention.value_length":   uint32(12),
-		"llama.attention.head_count_kv":  []uint32{1, 2, 3},
-		"llama.attention.sliding_window": uint32(4096),
-		"llama.embedding_length":         "wide",
+		"llama.rope.scaling.type":           "yarn9",
+		"llama.rope.scaling.attn_factor":    float32(1.2),
+		"llama.expert_count":                uint32(8),
+		"llama.attention.value_length":      uint32(12),
+		"llama.attention.head_count_kv":     []uint32{1, 2, 3},
+		"llama.attention.sliding_window":    uint32(4096),
+		"llama.attention.temperature_scale": float32(0.1),
+		"llama.attn_logit_softcapping":      float32(50),
+		"llama.final_logit_softcapping":     float32(30),
+		"llama.residual_scale":              float32(0.2),
+		"llama.embedding_length":            "wide",
 	} {
 		f, err := gguf.Open(filepath.Join("..", "llama/testdata/llama3/model.gguf"))
 		if err != nil {

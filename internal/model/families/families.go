@@ -7,14 +7,34 @@ import (
 	"slices"
 
 	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/gemma2"
 	"github.com/sampo-ai/sampo/internal/model/gemma3"
+	"github.com/sampo-ai/sampo/internal/model/glm4"
+	"github.com/sampo-ai/sampo/internal/model/granite"
 	"github.com/sampo-ai/sampo/internal/model/llama"
+	"github.com/sampo-ai/sampo/internal/model/mistral3"
+	"github.com/sampo-ai/sampo/internal/model/olmo2"
+	"github.com/sampo-ai/sampo/internal/model/phi3"
+	"github.com/sampo-ai/sampo/internal/model/qwen2"
 	"github.com/sampo-ai/sampo/internal/model/qwen3"
+	"github.com/sampo-ai/sampo/internal/model/smollm3"
 )
 
 // All lists the families.
 func All() []*model.Family {
-	return []*model.Family{llama.Family(), qwen3.Family(), gemma3.Family()}
+	return []*model.Family{
+		llama.Family(),
+		mistral3.Family(),
+		qwen2.Family(),
+		qwen3.Family(),
+		gemma2.Family(),
+		gemma3.Family(),
+		smollm3.Family(),
+		granite.Family(),
+		olmo2.Family(),
+		phi3.Family(),
+		glm4.Family(),
+	}
 }
 
 // ByGGUF finds the family of a value of general.architecture.

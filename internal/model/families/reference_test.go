@@ -26,15 +26,40 @@ import (
 // tolerance bounds the largest difference of a row over its largest value, for float32 weights.
 const tolerance = 1e-4
 
-var checkpoints = []string{"llama/testdata/llama3", "llama/testdata/odd", "qwen3/testdata/qwen3", "gemma3/testdata/gemma3"}
+// checkpoints are tiny models with random weights: see tools/tinymodels. Each has a config.json with model.safetensors, and
+// a model.gguf unless GGUF cannot hold it.
+var checkpoints = []string{
+	"llama/testdata/llama3", "llama/testdata/odd", "qwen3/testdata/qwen3", "gemma3/testdata/gemma3",
+	"llama/testdata/llama2", "llama/testdata/mistral", "llama/testdata/mistral-window", "mistral3/testdata/ministral3",
+	"qwen2/testdata/qwen2", "qwen2/testdata/qwen2-yarn", "gemma2/testdata/gemma2", "smollm3/testdata/smollm3",
+	"granite/testdata/granite", "olmo2/testdata/olmo2", "phi3/testdata/phi3", "phi3/testdata/phi4-mini", "glm4/testdata/glm4",
+}
+
+// formats are the formats of a checkpoint, by name.
+func formats(folder string) map[string]model.Naming {
+	all := map[string]model.Naming{"safetensors": model.HuggingFace}
+	if _, err := os.Stat(filepath.Join("..", folder, "model.gguf")); err == nil {
+		all["gguf"] = model.GGUF
+	}
+	return all
+}
+
+// anyFormat is GGUF where there is a choice.
+func anyFormat(folder string) model.Naming {
+	if naming, ok := formats(folder)["gguf"]; ok {
+		return naming
+	}
+	return model.HuggingFace
+}
 
 // load opens a checkpoint in one of its two formats.
 func load(t testing.TB, folder string, naming model.Naming, pool *tensor.Pool, cache tensor.KVType) model.Model {
 	t.Helper()
-	family, cfg, src := openGGUF(t, folder)
+	open := openGGUF
 	if naming == model.HuggingFace {
-		family, cfg, src = openHF(t, folder)
+		open = openHF
 	}
+	family, cfg, src := open(t, folder)
 	t.Cleanup(func() { src.Close() })
 	cfg.CacheType = cache
 	m, err := family.Load(cfg, src, pool, naming)
@@ -208,9 +233,9 @@ func logitsOf(t testing.TB, m model.Model, b *model.Batch, c *model.Cache) []flo
 func TestLogitsMatchReference(t *testing.T) {
 	pool := newPool(t, 2)
 	for _, folder := range checkpoints {
-		for naming, format := range []string{model.GGUF: "gguf", model.HuggingFace: "safetensors"} {
+		for format, naming := range formats(folder) {
 			t.Run(filepath.Base(folder)+"/"+format, func(t *testing.T) {
-				m := load(t, folder, model.Naming(naming), pool, tensor.KVF32)
+				m := load(t, folder, naming, pool, tensor.KVF32)
 				prompt := readPrompt(t, folder)
 				b := batchOf(len(prompt), newSequence(m.Config(), prompt, 0))
 				got := logitsOf(t, m, b, newCache(m, 1, len(prompt)))
@@ -220,13 +245,57 @@ func TestLogitsMatchReference(t *testing.T) {
 	}
 }
 
+// without says what of a family's arithmetic a change of the configuration takes away.
+var without = []struct {
+	name, folder string
+	change       func(c *model.Config)
+}{
+	{"Llama 3 rope scaling", "llama/testdata/llama3", func(c *model.Config) { c.Rope.Llama3 = nil }},
+	{"Mistral's window", "llama/testdata/mistral-window", func(c *model.Config) { c.Window = 0 }},
+	{"Ministral's query scale", "mistral3/testdata/ministral3", func(c *model.Config) { c.QueryScale = nil }},
+	{"Ministral's YaRN", "mistral3/testdata/ministral3", func(c *model.Config) { c.Rope.Yarn = nil }},
+	{"YaRN's magnitude", "qwen2/testdata/qwen2-yarn", func(c *model.Config) { c.Rope.Magnitude = 1 }},
+	{"Gemma 2's attention cap", "gemma2/testdata/gemma2", func(c *model.Config) { c.AttentionCap = 0 }},
+	{"Gemma 2's logit cap", "gemma2/testdata/gemma2", func(c *model.Config) { c.LogitCap = 0 }},
+	{"Gemma 2's window", "gemma2/testdata/gemma2", func(c *model.Config) { c.Window = 0 }},
+	{"SmolLM3's layers without positions", "smollm3/testdata/smollm3", func(c *model.Config) { c.NoRopeLayers = nil }},
+	{"Granite's embedding multiplier", "granite/testdata/granite", func(c *model.Config) { c.EmbeddingScale = 1 }},
+	{"Granite's residual multiplier", "granite/testdata/granite", func(c *model.Config) { c.ResidualScale = 1 }},
+	{"Granite's logit divisor", "granite/testdata/granite", func(c *model.Config) { c.LogitScale = 1 }},
+	{"Phi-3's window", "phi3/testdata/phi3", func(c *model.Config) { c.Window = 0 }},
+	{"Phi-4-mini's long list", "phi3/testdata/phi4-mini", func(c *model.Config) { c.Context = 64 }},
+	{"Phi-4-mini's magnitude", "phi3/testdata/phi4-mini", func(c *model.Config) { c.Rope.Magnitude = 1 }},
+}
+
+// TestReferenceSeesEachFeature shows that the references above would notice if a feature were not computed.
+func TestReferenceSeesEachFeature(t *testing.T) {
+	pool := newPool(t, 2)
+	for _, tt := range without {
+		t.Run(tt.name, func(t *testing.T) {
+			family, cfg, src := openHF(t, tt.folder)
+			defer src.Close()
+			tt.change(&cfg)
+			cfg.CacheType = tensor.KVF32
+			m, err := family.Load(cfg, src, pool, model.HuggingFace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			prompt := readPrompt(t, tt.folder)
+			got := logitsOf(t, m, batchOf(len(prompt), newSequence(cfg, prompt, 0)), newCache(m, 1, len(prompt)))
+			if e := relativeError(got, readFloats(t, filepath.Join("..", tt.folder, "logits.f32")), cfg.Vocab); e < 10*tolerance {
+				t.Errorf("largest relative error %.2g without it, want more than %g", e, 10*tolerance)
+			}
+		})
+	}
+}
+
 func checkClose(t *testing.T, got, want []float32, width int) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("got %d values, want %d", len(got), len(want))
 	}
 	e := relativeError(got, want, width)
-	t.Logf("largest relative error %.2g", e)
+	t.Logf("%s: largest relative error %.1e", t.Name(), e)
 	if !(e < tolerance) {
 		t.Errorf("largest relative error %.3g, want below %g", e, tolerance)
 	}
@@ -247,7 +316,7 @@ func TestHalfPrecisionCacheStaysClose(t *testing.T) {
 	const tolHalf = 5e-3 // measured 2.3e-3
 	pool := newPool(t, 2)
 	for _, folder := range checkpoints {
-		m := load(t, folder, model.GGUF, pool, tensor.KVF16)
+		m := load(t, folder, anyFormat(folder), pool, tensor.KVF16)
 		prompt := readPrompt(t, folder)
 		got := logitsOf(t, m, batchOf(len(prompt), newSequence(m.Config(), prompt, 0)), newCache(m, 1, len(prompt)))
 		if e := relativeError(got, readFloats(t, filepath.Join("..", folder, "logits.f32")), m.Config().Vocab); !(e < tolHalf) {
@@ -276,16 +345,16 @@ func TestBitsDoNotDependOnChunksCompanyOrThreads(t *testing.T) {
 	one, two := newPool(t, 1), newPool(t, 2)
 	for _, folder := range checkpoints {
 		prompt := readPrompt(t, folder)
-		m := load(t, folder, model.GGUF, one, tensor.KVF16)
+		m := load(t, folder, anyFormat(folder), one, tensor.KVF16)
 		want := inChunks(t, m, len(prompt), newSequence(m.Config(), prompt, 0))
 		other := make([]token.ID, len(prompt))
 		for i := range other {
 			other[i] = prompt[len(prompt)-1-i]
 		}
-		for _, pool := range []*tensor.Pool{one, two} {
-			m := load(t, folder, model.GGUF, pool, tensor.KVF16)
+		for pool, chunks := range map[*tensor.Pool][]int{one: {1, 40}, two: {3, 7, len(prompt)}} {
+			m := load(t, folder, anyFormat(folder), pool, tensor.KVF16)
 			cfg := m.Config()
-			for _, n := range []int{1, 3, 7, 40, len(prompt)} {
+			for _, n := range chunks {
 				got := inChunks(t, m, n, newSequence(cfg, prompt, 0))
 				checkSame(t, fmt.Sprintf("%s, %d threads, chunks of %d", folder, pool.Threads(), n), got, want)
 				got = inChunks(t, m, n, newSequence(cfg, prompt, 0), newSequence(cfg, other, 1), newSequence(cfg, prompt, 2))
@@ -307,7 +376,7 @@ func checkSame(t *testing.T, what string, got, want []float32) {
 func TestOnlyOutputRowsGiveTheSameBits(t *testing.T) {
 	pool := newPool(t, 2)
 	for _, folder := range checkpoints {
-		m := load(t, folder, model.GGUF, pool, tensor.KVF16)
+		m := load(t, folder, anyFormat(folder), pool, tensor.KVF16)
 		cfg, prompt := m.Config(), readPrompt(t, folder)
 		all := logitsOf(t, m, batchOf(len(prompt), newSequence(cfg, prompt, 0)), newCache(m, 1, len(prompt)))
 		for _, outputs := range [][]int32{{}, {int32(len(prompt) - 1)}, {0, 5, 6, 70}} {
@@ -323,7 +392,7 @@ func TestOnlyOutputRowsGiveTheSameBits(t *testing.T) {
 
 func TestForwardAllocatesNothingInSteadyState(t *testing.T) {
 	for _, folder := range checkpoints {
-		m := load(t, folder, model.GGUF, newPool(t, 2), tensor.KVF16)
+		m := load(t, folder, anyFormat(folder), newPool(t, 2), tensor.KVF16)
 		cfg, prompt := m.Config(), readPrompt(t, folder)
 		prefill := batchOf(len(prompt), newSequence(cfg, prompt, 0), newSequence(cfg, prompt, 1))
 		decode := batchOf(1, newSequence(cfg, prompt[:1], 0), newSequence(cfg, prompt[:1], 1))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/model/decoder"
+	"github.com/sampo-ai/sampo/internal/model/fields"
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/weights"
@@ -39,45 +40,16 @@ var hfParts = map[string]string{
 	"post_ffw_norm":       "post_feedforward_layernorm",
 }
 
-// A block is one layer.
-//
-// Shapes: norms [E].
-type block struct {
-	attentionNorm     []float32
-	attention         decoder.Attention
-	postAttentionNorm []float32
-	ffnNorm           []float32
-	mlp               decoder.MLP
-	postFFNNorm       []float32
-}
-
-// Forward computes h = x + norm(Attention(norm(x))) and then x = h + norm(MLP(norm(h))).
-func (b *block) Forward(s *decoder.Step) {
-	a := b.attention.Forward(s, s.Norm(s.X(), b.attentionNorm))
-	s.Add(s.Norm(a, b.postAttentionNorm))
-	m := b.mlp.Forward(s, s.Norm(s.X(), b.ffnNorm))
-	s.Add(s.Norm(m, b.postFFNNorm))
-}
-
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
 	l := decoder.NewLoader(src, pool, naming, hfParts)
-	if naming == model.GGUF {
-		l.Skip("output.weight") // some converters write the tied matrix twice
-	} else {
+	if naming == model.HuggingFace {
 		l.Skip("lm_head.weight", "language_model.lm_head.weight", "vision_tower.*", "model.vision_tower.*",
 			"multi_modal_projector.*", "model.multi_modal_projector.*")
 		c.EmbeddingScale = l.Rounded("token_embd.weight", c.EmbeddingScale)
 	}
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		norm := func(part string) []float32 { return l.Norm(decoder.LayerPart(layer, part), c.Hidden, c.NormOffset) }
-		return &block{
-			attentionNorm:     norm("attn_norm"),
-			attention:         decoder.NewAttention(l, c, layer).WithHeadNorms(l, c, layer),
-			postAttentionNorm: norm("post_attention_norm"),
-			ffnNorm:           norm("ffn_norm"),
-			mlp:               decoder.NewMLP(l, c, layer),
-			postFFNNorm:       norm("post_ffw_norm"),
-		}
+		attention := decoder.NewAttention(l, c, layer).WithHeadNorms(l, c, layer)
+		return decoder.NewSandwich(l, c, layer, attention, decoder.NewMLP(l, c, layer))
 	})
 }
 
@@ -94,24 +66,20 @@ func common(c *model.Config) {
 	c.EmbeddingScale = float32(math.Sqrt(float64(c.Hidden)))
 }
 
-// windowLayers returns which layers see a window only.
-func windowLayers(layers, pattern int) []bool {
-	local := make([]bool, max(0, min(layers, 1<<10)))
-	for i := range local {
-		local[i] = (i+1)%pattern != 0
-	}
-	return local
+// every returns which layers see a window only, if each pattern-th sees everything.
+func every(pattern int) func(layer int) bool {
+	return func(layer int) bool { return (layer+1)%max(1, pattern) != 0 }
 }
 
 func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
-	f := decoder.GGUFFields(meta)
-	c := decoder.GGUFConfig("gemma3", f, meta)
+	f := fields.GGUF(meta)
+	c := fields.GGUFConfig("gemma3", f, meta)
 	common(&c)
 	if !f.Has("rope.freq_base") {
 		c.Rope.Base = defaultBase
 	}
 	c.Window = f.IntOr("attention.sliding_window", 0)
-	c.WindowLayers = windowLayers(c.Layers, max(1, f.IntOr("attention.sliding_window_pattern", defaultPattern)))
+	c.WindowLayers = fields.EachLayer(c.Layers, every(f.IntOr("attention.sliding_window_pattern", defaultPattern)))
 	c.WindowRope = model.Rope{Base: f.FloatOr("rope.freq_base_swa", defaultWindowBase), Width: c.Rope.Width}
 	if c.Layers == 62 { // 27B: the only size whose queries are scaled by E/H; the file does not say it
 		c.AttentionScale = float32(1 / math.Sqrt(float64(c.Hidden)/float64(max(1, c.Heads))))
@@ -126,39 +94,20 @@ var hfDefaults = map[string]float64{
 }
 
 func fromHF(config *ordjson.Object) (model.Config, error) {
-	f := decoder.HFFields(config).Text().Default(hfDefaults)
-	c := decoder.HFConfig("gemma3", f)
+	f := fields.HF(config).Text().Default(hfDefaults)
+	c := fields.HFConfig("gemma3", f)
 	common(&c)
 	c.NormOffset = 1
 	c.AttentionScale = float32(1 / math.Sqrt(f.FloatOr("query_pre_attn_scalar", 256)))
 	c.Window = f.IntOr("sliding_window", 0)
-	c.WindowLayers = hfWindowLayers(f, c.Layers)
-	c.Rope = decoder.HFRope(f, "full_attention", defaultBase, c.HeadDim)
+	pattern := f.IntOr("sliding_window_pattern", f.IntOr("_sliding_window_pattern", defaultPattern))
+	c.WindowLayers = f.WindowLayers(c.Layers, every(pattern))
+	c.Rope = fields.HFRope(f, "full_attention", defaultBase, c.HeadDim)
 	c.WindowRope = model.Rope{Base: f.FloatOr("rope_local_base_freq", defaultWindowBase), Width: c.HeadDim}
 	if f.Has("rope_parameters") {
-		c.WindowRope = decoder.HFRope(f, "sliding_attention", defaultWindowBase, c.HeadDim)
+		c.WindowRope = fields.HFRope(f, "sliding_attention", defaultWindowBase, c.HeadDim)
 	}
 	f.OneOf("hidden_activation", "gelu_pytorch_tanh")
 	f.Off("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention", "attention_bias")
 	return f.Finish(c)
-}
-
-// hfWindowLayers reads the list of layer types, or the step that older files have.
-func hfWindowLayers(f *decoder.Fields, layers int) []bool {
-	types := f.Strings("layer_types")
-	if types == nil {
-		pattern := f.IntOr("_sliding_window_pattern", defaultPattern)
-		return windowLayers(layers, max(1, f.IntOr("sliding_window_pattern", pattern)))
-	}
-	if len(types) != layers {
-		f.Fail("layer_types has %d entries, want %d", len(types), layers)
-	}
-	local := make([]bool, len(types))
-	for i, t := range types {
-		local[i] = t == "sliding_attention"
-		if !local[i] && t != "full_attention" {
-			f.Fail("layer_types: %q is not supported", t)
-		}
-	}
-	return local
 }

@@ -10,6 +10,7 @@ package qwen3
 import (
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/model/decoder"
+	"github.com/sampo-ai/sampo/internal/model/fields"
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/weights"
@@ -28,53 +29,25 @@ func Family() *model.Family {
 	}
 }
 
-// A block is one layer.
-//
-// Shapes: norms [E].
-type block struct {
-	attentionNorm []float32
-	attention     decoder.Attention
-	ffnNorm       []float32
-	mlp           decoder.MLP
-}
-
-// Forward computes h = x + Attention(norm(x)) and then x = h + MLP(norm(h)).
-func (b *block) Forward(s *decoder.Step) {
-	s.Add(b.attention.Forward(s, s.Norm(s.X(), b.attentionNorm)))
-	s.Add(b.mlp.Forward(s, s.Norm(s.X(), b.ffnNorm)))
-}
-
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
 	l := decoder.NewLoader(src, pool, naming, nil)
-	if naming == model.GGUF {
-		c.TiedOutput = !l.Has("output.weight")
-	} else if c.TiedOutput {
-		l.Skip("lm_head.weight")
-	}
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		return &block{
-			attentionNorm: l.Norm(decoder.LayerPart(layer, "attn_norm"), c.Hidden, 0),
-			attention:     decoder.NewAttention(l, c, layer).WithHeadNorms(l, c, layer),
-			ffnNorm:       l.Norm(decoder.LayerPart(layer, "ffn_norm"), c.Hidden, 0),
-			mlp:           decoder.NewMLP(l, c, layer),
-		}
+		attention := decoder.NewAttention(l, c, layer).WithHeadNorms(l, c, layer)
+		return decoder.NewPreNorm(l, c, layer, attention, decoder.NewMLP(l, c, layer))
 	})
 }
 
 func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
-	f := decoder.GGUFFields(meta)
-	c := decoder.GGUFConfig("qwen3", f, meta)
-	f.Off("attention.sliding_window")
-	return f.Finish(c)
+	f := fields.GGUF(meta)
+	return f.Finish(fields.GGUFConfig("qwen3", f, meta))
 }
 
 func fromHF(config *ordjson.Object) (model.Config, error) {
-	f := decoder.HFFields(config)
-	c := decoder.HFConfig("qwen3", f)
-	c.Rope = decoder.HFRope(f, "full_attention", 10000, c.HeadDim)
+	f := fields.HF(config)
+	c := fields.HFConfig("qwen3", f)
+	c.Rope = fields.HFRope(f, "full_attention", 10000, c.HeadDim)
 	c.TiedOutput = f.BoolOr("tie_word_embeddings", false)
 	f.OneOf("hidden_act", "silu")
-	f.Off("use_sliding_window")
-	f.FullAttention()
+	fields.LateWindows(&c, f)
 	return f.Finish(c)
 }

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decoder
+// Package fields reads the configuration of a model from a config.json or from the metadata of a GGUF file, and knows what
+// dense decoders have in common there: sizes, rotary positions, windows.
+//
+// Always true: what a file asks for is read or refused by name. A field of the wrong type is an error, and so is a feature
+// that the family does not compute. A field that is missing has the value that the reference code gives it, or is an error.
+package fields
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -17,32 +23,41 @@ import (
 type Fields struct {
 	where string // "config.json", "metadata"
 	src   fieldSource
-	err   *error // shared with the fields of nested objects
+	used  map[string]bool // keys that were asked for
+	err   *error          // shared with the fields of nested objects
 }
 
-// A fieldSource looks up one field as the type asked for. A JSON null is as good as no field.
-type fieldSource interface {
-	has(key string) bool
-	int(key string) (int64, bool)
-	float(key string) (float64, bool)
-	string(key string) (string, bool)
-	bool(key string) (bool, bool)
-	describe(key string) string
+// HF reads config.json.
+func HF(config *ordjson.Object) *Fields {
+	return &Fields{where: "config.json", src: jsonFields{config}, used: map[string]bool{}, err: new(error)}
 }
 
-// HFFields reads config.json.
-func HFFields(config *ordjson.Object) *Fields {
-	return &Fields{where: "config.json", src: jsonFields{config}, err: new(error)}
-}
-
-// GGUFFields reads metadata keys that begin with the architecture and a dot.
-func GGUFFields(meta *gguf.Metadata) *Fields {
+// GGUF reads metadata keys that begin with the architecture and a dot.
+func GGUF(meta *gguf.Metadata) *Fields {
 	arch, _ := meta.String("general.architecture")
-	return &Fields{where: "metadata", src: ggufFields{meta, arch + "."}, err: new(error)}
+	return &Fields{where: "metadata", src: ggufFields{meta, arch + "."}, used: map[string]bool{}, err: new(error)}
 }
 
-// Finish returns the configuration, or the first thing that was wrong with the fields or is wrong with it.
+// ggufFeatures are metadata keys that change what a model computes. A family reads those that it has.
+var ggufFeatures = []string{
+	"attention.sliding_window", "attention.scale", "attention.temperature_scale", "attention.clamp_kqv", "attention.max_alibi_bias",
+	"attn_logit_softcapping", "final_logit_softcapping", "expert_count", "embedding_scale", "residual_scale", "logit_scale",
+	"rope.freq_base_swa", "rope.scaling.attn_factor", "rope.scaling.yarn_log_multiplier", "rope.scaling.yarn_ext_factor",
+}
+
+// Finish returns the configuration, or the first thing that was wrong with the fields or is wrong with it: a feature that
+// a GGUF file asks for and that the family did not read is wrong.
 func (f *Fields) Finish(c model.Config) (model.Config, error) {
+	if _, ok := f.src.(ggufFields); ok {
+		for _, key := range ggufFeatures {
+			if !f.used[key] {
+				f.Off(key)
+			}
+		}
+	}
+	if y := c.Rope.Yarn; y != nil {
+		c.MaxContext = max(c.MaxContext, int(min(y.Factor*y.OriginalContext, math.MaxInt32)))
+	}
 	if *f.err != nil {
 		return model.Config{}, *f.err
 	}
@@ -57,11 +72,24 @@ func (f *Fields) Fail(format string, args ...any) {
 }
 
 // Has reports whether there is such a field.
-func (f *Fields) Has(key string) bool { return f.src.has(key) }
+func (f *Fields) Has(key string) bool {
+	f.used[key] = true
+	return f.src.has(key)
+}
+
+// HasNull reports whether a config.json says that there is no such thing.
+func (f *Fields) HasNull(key string) bool {
+	j, ok := f.src.(jsonFields)
+	if !ok {
+		return false
+	}
+	v, ok := j.o.Get(key)
+	return ok && v == nil
+}
 
 // Int returns a required integer.
 func (f *Fields) Int(key string) int {
-	if !f.src.has(key) {
+	if !f.Has(key) {
 		f.Fail("%s is missing", f.src.describe(key))
 		return 0
 	}
@@ -70,7 +98,7 @@ func (f *Fields) Int(key string) int {
 
 // IntOr returns an integer, or other if there is none.
 func (f *Fields) IntOr(key string, other int) int {
-	if !f.src.has(key) {
+	if !f.Has(key) {
 		return other
 	}
 	v, ok := f.src.int(key)
@@ -82,7 +110,7 @@ func (f *Fields) IntOr(key string, other int) int {
 
 // Float returns a required number.
 func (f *Fields) Float(key string) float64 {
-	if !f.src.has(key) {
+	if !f.Has(key) {
 		f.Fail("%s is missing", f.src.describe(key))
 		return 0
 	}
@@ -91,7 +119,7 @@ func (f *Fields) Float(key string) float64 {
 
 // FloatOr returns a number, or other if there is none.
 func (f *Fields) FloatOr(key string, other float64) float64 {
-	if !f.src.has(key) {
+	if !f.Has(key) {
 		return other
 	}
 	v, ok := f.src.float(key)
@@ -103,7 +131,7 @@ func (f *Fields) FloatOr(key string, other float64) float64 {
 
 // BoolOr returns a truth value, or other if there is none.
 func (f *Fields) BoolOr(key string, other bool) bool {
-	if !f.src.has(key) {
+	if !f.Has(key) {
 		return other
 	}
 	v, ok := f.src.bool(key)
@@ -115,7 +143,7 @@ func (f *Fields) BoolOr(key string, other bool) bool {
 
 // StringOr returns a text, or other if there is none.
 func (f *Fields) StringOr(key, other string) string {
-	if !f.src.has(key) {
+	if !f.Has(key) {
 		return other
 	}
 	v, ok := f.src.string(key)
@@ -169,12 +197,13 @@ func (f *Fields) object(key string) (*Fields, bool) {
 		f.Fail("%s: want an object", f.src.describe(key))
 		return nil, false
 	}
-	return &Fields{where: f.where + ": " + key, src: jsonFields{o}, err: f.err}, true
+	return &Fields{where: f.where + ": " + key, src: jsonFields{o}, used: map[string]bool{}, err: f.err}, true
 }
 
 // Text returns the fields of the language model: those of "text_config" where a config.json has several models.
 func (f *Fields) Text() *Fields {
 	if text, ok := f.object("text_config"); ok {
+		refuseQuantization(f)
 		return text
 	}
 	return f
@@ -192,96 +221,29 @@ func (f *Fields) Default(values map[string]float64) *Fields {
 			o.Set(key, ordjson.Number(strconv.FormatFloat(v, 'g', -1, 64)))
 		}
 	}
-	return &Fields{where: f.where, src: jsonFields{o}, err: f.err}
+	return &Fields{where: f.where, src: jsonFields{o}, used: map[string]bool{}, err: f.err}
 }
 
 // Strings returns a list of texts, or nil if there is none.
 func (f *Fields) Strings(key string) []string {
-	j, ok := f.src.(jsonFields)
-	if !ok || !j.has(key) {
+	if !f.Has(key) {
 		return nil
 	}
-	list, ok := j.o.Array(key)
-	texts := make([]string, 0, len(list))
-	for _, v := range list {
-		text, isText := v.(string)
-		ok = ok && isText
-		texts = append(texts, text)
-	}
+	texts, ok := f.src.strings(key)
 	if !ok {
 		f.Fail("%s: want a list of strings", f.src.describe(key))
 	}
 	return texts
 }
 
-// jsonFields are the members of an object.
-type jsonFields struct{ o *ordjson.Object }
-
-func (j jsonFields) has(key string) bool {
-	v, ok := j.o.Get(key)
-	return ok && v != nil
-}
-
-func (j jsonFields) number(key string) (ordjson.Number, bool) {
-	v, _ := j.o.Get(key)
-	n, ok := v.(ordjson.Number)
-	return n, ok
-}
-
-func (j jsonFields) int(key string) (int64, bool) {
-	n, ok := j.number(key)
+// Numbers returns a list of numbers, or nil if there is none.
+func (f *Fields) Numbers(key string) []float64 {
+	if !f.Has(key) {
+		return nil
+	}
+	numbers, ok := f.src.numbers(key)
 	if !ok {
-		return 0, false
+		f.Fail("%s: want a list of numbers", f.src.describe(key))
 	}
-	return n.Int64()
+	return numbers
 }
-
-func (j jsonFields) float(key string) (float64, bool) {
-	n, ok := j.number(key)
-	if !ok {
-		return 0, false
-	}
-	return n.Float64()
-}
-
-func (j jsonFields) string(key string) (string, bool) { return j.o.String(key) }
-
-func (j jsonFields) bool(key string) (v, ok bool) {
-	value, _ := j.o.Get(key)
-	v, ok = value.(bool)
-	return v, ok
-}
-
-func (j jsonFields) describe(key string) string { return key }
-
-// ggufFields are metadata keys with a prefix. An integer may be a list of equal integers, one for each layer.
-type ggufFields struct {
-	meta   *gguf.Metadata
-	prefix string
-}
-
-func (g ggufFields) has(key string) bool {
-	_, ok := g.meta.Value(g.prefix + key)
-	return ok
-}
-
-func (g ggufFields) int(key string) (int64, bool) {
-	if v, ok := g.meta.Int(g.prefix + key); ok {
-		return v, true
-	}
-	list, _ := g.meta.Ints(g.prefix + key)
-	for _, v := range list {
-		if v != list[0] {
-			return 0, false
-		}
-	}
-	if len(list) == 0 {
-		return 0, false
-	}
-	return list[0], true
-}
-
-func (g ggufFields) float(key string) (float64, bool) { return g.meta.Float(g.prefix + key) }
-func (g ggufFields) string(key string) (string, bool) { return g.meta.String(g.prefix + key) }
-func (g ggufFields) bool(key string) (v, ok bool)     { return g.meta.Bool(g.prefix + key) }
-func (g ggufFields) describe(key string) string       { return g.prefix + key }
