@@ -12,5 +12,5 @@
 // Always true: a limit is the best of all loops of a run, so it rather makes a share too small than too large; a run during
 // which other programs had more than a twentieth of the processors is marked noisy.
 //
-// What the numbers mean is written in docs/metrics.md.
+// What the numbers mean is written in docs/bench.md.
 package bench

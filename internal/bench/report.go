@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// A Report is what a run measured. Its JSON form is a contract with scripts: docs/metrics.md.
+// A Report is what a run measured. Its JSON form is a contract with scripts: docs/bench.md.
 type Report struct {
 	Model     string          `json:"model"`
 	FileBytes int64           `json:"file_bytes"`
