@@ -20,6 +20,7 @@ func (e *Engine) run() {
 		e.leave(r, inference.ErrClosed)
 	}
 	e.endStep()
+	e.cache.Close()
 }
 
 // await takes the orders that arrived, and waits for some when nothing is to be done. It returns false when the

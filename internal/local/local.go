@@ -68,6 +68,7 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.Config.Context = cfg.MaxContext
 	weights, err := load(b, pool)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,14 @@ func NewCache(c *Config, blocks []int) *Cache {
 	return cache
 }
 
+// Close frees the memory of keys and values at once; without it that happens when the Cache is collected. No Forward may
+// use the Cache afterwards.
+func (c *Cache) Close() {
+	for _, kv := range c.layers {
+		kv.Close()
+	}
+}
+
 // Layer returns the keys and values of a layer.
 func (c *Cache) Layer(layer int) *tensor.KV { return c.layers[layer] }
 

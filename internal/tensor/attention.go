@@ -4,6 +4,7 @@ package tensor
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 )
@@ -143,6 +144,7 @@ func (a *Attention) Run(p *Pool, out, q []float32, kv *KV, scale float32) {
 	a.parts = grow(a.parts, a.partials*a.partSize())
 	p.Do(len(a.tasks), a.work)
 	a.merge()
+	runtime.KeepAlive(kv)
 }
 
 // partSize is the length of a partial result: for each row of a tile its maximum, its sum and its values.

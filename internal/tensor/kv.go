@@ -4,6 +4,7 @@ package tensor
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 )
@@ -28,11 +29,15 @@ func (t KVType) bytes() int64 { return 2 << t }
 
 // KV holds one layer's keys and values of all cache blocks.
 //
+// The numbers lie outside the Go heap: the collector would count gigabytes of them as live and let as much garbage gather.
+// They live as long as the KV is reachable or until Close.
+//
 // Within a block and head, keys stand with positions fastest, so that one vector holds one component of consecutive
 // keys and a score needs no sum across a vector. Values stand with components fastest, for the same reason.
 //
 // Shapes: keys [B, K, D, P]; values [B, K, P, W] where W is D rounded up to a multiple of 32.
 type KV struct {
+	memory       *offHeap
 	keys, values kvNumbers
 	kvHeads      int // K
 	headDim      int // D
@@ -46,11 +51,13 @@ type kvNumbers struct {
 	head int // numbers of one head in one block
 }
 
-func newKVNumbers(t KVType, heads, head int) kvNumbers {
+// cutKVNumbers takes n numbers from the front of memory.
+func cutKVNumbers(memory []byte, t KVType, n, head int) (numbers kvNumbers, rest []byte) {
+	front, rest := memory[:n*int(t.bytes())], memory[n*int(t.bytes()):]
 	if t == KVF32 {
-		return kvNumbers{f32: make([]float32, heads*head), head: head}
+		return kvNumbers{f32: sliceOf[float32](front), head: head}, rest
 	}
-	return kvNumbers{f16: make([]uint16, heads*head), head: head}
+	return kvNumbers{f16: sliceOf[uint16](front), head: head}, rest
 }
 
 // NewKV allocates blocks for one layer. Memory that was never written is not backed by pages yet.
@@ -61,9 +68,18 @@ func NewKV(t KVType, blocks, kvHeads, headDim int) *KV {
 		panic(fmt.Sprintf("tensor: KV of type %d, %d blocks, %d heads of %d", t, blocks, kvHeads, headDim))
 	}
 	c := &KV{kvHeads: kvHeads, headDim: headDim, valueStride: roundUp(headDim, valueAlign)}
-	c.keys = newKVNumbers(t, blocks*kvHeads, headDim*KVBlock)
-	c.values = newKVNumbers(t, blocks*kvHeads, c.valueStride*KVBlock)
+	c.memory = newOffHeap(blocks * int(t.BlockBytes(kvHeads, headDim)))
+	heads, key, value := blocks*kvHeads, headDim*KVBlock, c.valueStride*KVBlock
+	rest := c.memory.bytes
+	c.keys, rest = cutKVNumbers(rest, t, heads*key, key)
+	c.values, _ = cutKVNumbers(rest, t, heads*value, value)
 	return c
+}
+
+// Close frees the memory at once, instead of when the KV is collected. It must not be used afterwards.
+func (c *KV) Close() {
+	c.keys, c.values = kvNumbers{}, kvNumbers{}
+	c.memory.free()
 }
 
 // BlockBytes is the size of one block of one layer: keys and values.
@@ -81,6 +97,7 @@ func (c *KV) CopyBlock(dst, src int) {
 		}
 		copy(numbers.f16[dst*n:(dst+1)*n], numbers.f16[src*n:])
 	}
+	runtime.KeepAlive(c)
 }
 
 // Store writes the keys and values of one position: row slot of a block.
@@ -91,6 +108,7 @@ func (c *KV) Store(block, slot int, k, v []float32) {
 		at := head * c.headDim
 		c.storeHead(block*c.kvHeads+head, slot, k[at:at+c.headDim], v[at:at+c.headDim])
 	}
+	runtime.KeepAlive(c)
 }
 
 // storeHead writes the key and the value of one head; i counts heads over all blocks.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tensor
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// offHeap is zeroed memory that the garbage collector neither counts nor scans. It is freed when nothing refers to the
+// offHeap any more, or by free. Slices of it do not keep it: who uses them keeps the offHeap alive.
+type offHeap struct {
+	bytes   []byte
+	cleanup runtime.Cleanup
+}
+
+// newOffHeap allocates n bytes, which start on a page. Pages that were never written are not backed by memory.
+func newOffHeap(n int) *offHeap {
+	m := &offHeap{bytes: mapMemory(n)}
+	m.cleanup = runtime.AddCleanup(m, unmapMemory, m.bytes)
+	return m
+}
+
+func (m *offHeap) free() {
+	m.cleanup.Stop()
+	unmapMemory(m.bytes)
+	m.bytes = nil
+}
+
+// sliceOf gives memory as numbers. It has whole ones, and starts where one may.
+func sliceOf[N uint16 | float32](memory []byte) []N {
+	var n N
+	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(n)))
+}

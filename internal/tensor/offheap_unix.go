@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package tensor
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapMemory asks the system for zeroed memory. That it has none is as final as it is for the Go heap.
+func mapMemory(n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	memory, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		panic(fmt.Sprintf("tensor: %d bytes of memory: %v", n, err))
+	}
+	return memory
+}
+
+// unmapMemory gives back what mapMemory got.
+func unmapMemory(memory []byte) {
+	if len(memory) > 0 {
+		_ = unix.Munmap(memory) // it fails for memory that is not mapped only
+	}
+}
