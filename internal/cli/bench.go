@@ -82,7 +82,7 @@ func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilInterrupt(env, ctx)
+	ctx, stop := env.untilInterrupt(ctx)
 	defer stop()
 	f.opt.CPU, f.opt.Progress = cpuName(), benchProgress(env)
 	f.opt.Progress("loading " + found.Name)
@@ -141,22 +141,5 @@ func benchProgress(env *Env) func(text string) {
 			text = text[:max(0, width-1)]
 		}
 		fmt.Fprintf(env.Stderr, "\r\x1b[K%s", strings.TrimSpace(text))
-	}
-}
-
-// untilInterrupt returns a context that ends at the first signal. stop must be called.
-func untilInterrupt(env *Env, ctx context.Context) (_ context.Context, stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-env.Signals:
-			cancel()
-		case <-done:
-		}
-	}()
-	return ctx, func() {
-		close(done)
-		cancel()
 	}
 }

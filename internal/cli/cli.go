@@ -92,6 +92,23 @@ func Main(env Env) int {
 	return exitFailed
 }
 
+// untilInterrupt returns a context that ends at the next signal. stop must be called.
+func (e *Env) untilInterrupt(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-e.Signals:
+			cancel()
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		close(done)
+		cancel()
+	}
+}
+
 // newRoot builds the tree of commands.
 func newRoot(env *Env) *cobra.Command {
 	root := &cobra.Command{

@@ -165,7 +165,7 @@ type talk struct {
 
 // once answers one prompt.
 func (t *talk) once(prompt string) error {
-	ctx, stop := t.interruptible()
+	ctx, stop := t.env.untilInterrupt(context.Background())
 	defer stop()
 	text, err := t.ask(ctx, prompt)
 	if err != nil {
@@ -175,23 +175,6 @@ func (t *talk) once(prompt string) error {
 		fmt.Fprintln(t.env.Stdout)
 	}
 	return nil
-}
-
-// interruptible returns a context that the next signal cancels.
-func (t *talk) interruptible() (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-t.env.Signals:
-			cancel()
-		case <-done:
-		}
-	}()
-	return ctx, func() {
-		close(done)
-		cancel()
-	}
 }
 
 // ask sends the prompt, prints the answer as it comes and returns it. The turn is remembered.

@@ -133,7 +133,7 @@ func (t *talk) command(line string) (leave bool) {
 
 // turn answers one line. An interrupt stops the answer, not the conversation.
 func (t *talk) turn(line string) error {
-	ctx, stop := t.interruptible()
+	ctx, stop := t.env.untilInterrupt(context.Background())
 	defer stop()
 	_, err := t.ask(ctx, line)
 	switch {
