@@ -4,118 +4,96 @@ package kernel
 
 import "unsafe"
 
-// A kvFunc computes a tile of a fixed number of rows and columns. Strides are in bytes.
-type kvFunc func(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX2X1(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX2X2(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX2X4(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX2X6(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX2X1(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX2X2(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX2X4(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX2X6(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX512X1(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX512X2(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX512X3(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX512X4(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX512X6(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF16AVX512X12(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX512X1(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX512X2(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX512X3(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX512X4(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX512X6(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-//go:noescape
-func mulKVF32AVX512X12(dst *float32, ldd uintptr, a *float32, lda uintptr, b unsafe.Pointer, ldb uintptr, k, fresh int)
-
-// kvKernels are the kernels of a tier for one type of block: by[n] for the most rows up to n that there is one for.
+// kvKernels are the kernels of a tier for one type of block, for tiles of some columns.
 type kvKernels struct {
-	columns int
-	by      [KVTileRows + 1]kvFunc
-	rows    [KVTileRows + 1]int
+	columns      int
+	keys, values kvSizes
 }
 
-func kvKernelsOf(columns int, kernels map[int]kvFunc) *kvKernels {
-	k := &kvKernels{columns: columns}
+// kvSizes has at n the kernel for the most rows up to n that there is one for.
+type kvSizes [KVTileRows + 1]struct {
+	rows int
+	run  kvFunc
+}
+
+func bySize(kernels map[int]kvFunc) (s kvSizes) {
 	for n := 1; n <= KVTileRows; n++ {
-		k.by[n], k.rows[n] = k.by[n-1], k.rows[n-1]
+		s[n] = s[n-1]
 		if f := kernels[n]; f != nil {
-			k.by[n], k.rows[n] = f, n
+			s[n].rows, s[n].run = n, f
 		}
 	}
-	return k
+	return s
 }
 
-// kvTiers has the kernels for half-precision and for float blocks.
-var kvTiers = [avx512 + 1][2]*kvKernels{
-	avx2: {
-		kvKernelsOf(16, map[int]kvFunc{1: mulKVF16AVX2X1, 2: mulKVF16AVX2X2, 4: mulKVF16AVX2X4, 6: mulKVF16AVX2X6}),
-		kvKernelsOf(16, map[int]kvFunc{1: mulKVF32AVX2X1, 2: mulKVF32AVX2X2, 4: mulKVF32AVX2X4, 6: mulKVF32AVX2X6}),
-	},
-	avx512: {
-		kvKernelsOf(32, map[int]kvFunc{1: mulKVF16AVX512X1, 2: mulKVF16AVX512X2, 3: mulKVF16AVX512X3, 4: mulKVF16AVX512X4, 6: mulKVF16AVX512X6, 12: mulKVF16AVX512X12}),
-		kvKernelsOf(32, map[int]kvFunc{1: mulKVF32AVX512X1, 2: mulKVF32AVX512X2, 3: mulKVF32AVX512X3, 4: mulKVF32AVX512X4, 6: mulKVF32AVX512X6, 12: mulKVF32AVX512X12}),
-	},
-}
-
-func mulKV(t *KVTile) {
+func mulKeys(p *KVProduct) {
 	if active == generic {
-		mulKVGo(t)
+		mulKeysGo(p)
 		return
 	}
-	kernels, b, size := kvTiers[active][0], unsafe.Pointer(unsafe.SliceData(t.B16)), uintptr(2)
-	if t.B32 != nil {
-		kernels, b, size = kvTiers[active][1], unsafe.Pointer(unsafe.SliceData(t.B32)), 4
-	}
-	fresh := 0
-	if t.Fresh {
-		fresh = 1
-	}
-	for r := 0; r < t.Rows; {
-		n := t.Rows - r
-		for c := 0; c < KVTileCols; c += kernels.columns {
-			kernels.by[n](&t.Dst[r*t.DstStride+c], uintptr(t.DstStride)*4, &t.A[r*t.AStride], uintptr(t.AStride)*4,
-				unsafe.Add(b, uintptr(c)*size), uintptr(t.BStride)*size, t.K, fresh)
+	kernels, size := &kvTiers[active][p.B.Type], p.B.Type.size()
+	p.args.depth = p.B.dim
+	for c := 0; c < KVBlock; c += kernels.columns {
+		// A position's scales lie under it.
+		p.columns(c, c*size, p.B.Scales+4*c)
+		for r := 0; r < p.Rows; {
+			kernel := &kernels.keys[p.Rows-r]
+			p.row(r, c)
+			p.args.count = len(p.Table)
+			kernel.run(&p.args)
+			r += kernel.rows
 		}
-		r += kernels.rows[n]
 	}
+}
+
+func mulValues(p *KVProduct, positions int, fresh bool) {
+	if active == generic {
+		mulValuesGo(p, positions, fresh)
+		return
+	}
+	kernels, size := &kvTiers[active][p.B.Type], p.B.Type.size()
+	p.args.ldb, p.args.fresh = uintptr(p.B.RowBytes), 0
+	if fresh {
+		p.args.fresh = 1
+	}
+	for c := 0; c < p.B.dim; c += kernels.columns {
+		// 32 columns share their scales; those of the next 32 come after 32 positions.
+		p.columns(c, KVBlock*c*size, p.B.Scales+4*(c&^(BlockCols-1)))
+		for r := 0; r < p.Rows; {
+			kernel := &kernels.values[p.Rows-r]
+			p.row(r, c)
+			p.args.count = positions
+			kernel.run(&p.args)
+			r += kernel.rows
+		}
+	}
+}
+
+// columns sets the arguments for the columns from c on. While they are computed, as much is prefetched from an offset on.
+func (p *KVProduct) columns(c, ahead, scales int) {
+	a, offset := &p.args, c*p.B.Type.size()
+	a.base, a.stride = unsafe.Pointer(&p.B.Data[offset]), uintptr(p.B.Stride)
+	a.scales = uintptr(scales - offset)
+	a.table = unsafe.SliceData(p.Table)
+	a.next, a.nextStride, a.nextTable = a.base, a.stride, a.table
+	if len(p.NextTable) >= len(p.Table) && ahead < len(p.Next.Data) {
+		a.next, a.nextStride, a.nextTable = unsafe.Pointer(&p.Next.Data[ahead]), uintptr(p.Next.Stride), unsafe.SliceData(p.NextTable)
+	}
+}
+
+// row sets the arguments for the rows from r on.
+func (p *KVProduct) row(r, c int) {
+	a := &p.args
+	a.dst, a.ldd = &p.Dst[r*p.DstStride+c], uintptr(p.DstStride)*4
+	a.a, a.lda = &p.A[r*p.AStride], uintptr(p.AStride)*4
+	a.at = 0
+}
+
+// quantizePart is Quantize for one block.
+func quantizePart(record *[RecordBytes]byte, x *[BlockCols]float32) {
+	if active == generic {
+		quantizeBlock(record, x)
+		return
+	}
+	quantizeAVX2(&record[0], RecordBytes, &x[0], 1)
 }

@@ -39,17 +39,3 @@ func half(x float32) uint16 {
 	bits += 0xfff + bits>>13&1
 	return sign | uint16((bits-0x38000000)>>13)
 }
-
-// ScatterHalf converts as ToHalf does and leaves stride between one element of dst and the next.
-//
-// Shapes: x [n]; dst [(n-1)*stride+1].
-func ScatterHalf(dst []uint16, stride int, x []float32) {
-	var buf [64]uint16
-	for at := 0; at < len(x); at += len(buf) {
-		halves := buf[:min(len(buf), len(x)-at)]
-		toHalf(halves, x[at:at+len(halves)])
-		for i, h := range halves {
-			dst[(at+i)*stride] = h
-		}
-	}
-}

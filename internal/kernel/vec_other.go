@@ -31,5 +31,3 @@ func rotateHalves(a, b, cos, sin []float32) { rotateHalvesGo(a, b, cos, sin) }
 func rotatePairs(x, cos, sin []float32) { rotatePairsGo(x, cos, sin) }
 
 func toHalf(dst []uint16, x []float32) { toHalfGo(dst, x) }
-
-func mulKV(t *KVTile) { mulKVGo(t) }

@@ -126,18 +126,6 @@ func TestHalvesAreRoundedToEvenAndKeptFinite(t *testing.T) {
 	}
 }
 
-func TestScatterHalfLeavesTheStride(t *testing.T) {
-	x := randomFloats(rand.New(rand.NewPCG(5, 6)), 100, 1)
-	want, got := make([]uint16, 100), make([]uint16, 99*7+1)
-	ToHalf(want, x)
-	ScatterHalf(got, 7, x)
-	for i := range want {
-		if got[i*7] != want[i] {
-			t.Fatalf("half %d is %#x, want %#x", i, got[i*7], want[i])
-		}
-	}
-}
-
 func TestExpGivesTheSameBitsOnEachTier(t *testing.T) {
 	for _, tier := range vectorTiers() {
 		onTier(tier, func() {
@@ -177,63 +165,6 @@ func TestGatesAreAccurate(t *testing.T) {
 		u := math.Sqrt(2/math.Pi) * (float64(x) + 0.044715*math.Pow(float64(x), 3))
 		if want := float64(x) * (1 + math.Tanh(u)); math.Abs(float64(gate[0])-want) > tolerance*max(1, math.Abs(want)) {
 			t.Errorf("GELU(%v)·2 is %v, want %v", x, gate[0], want)
-		}
-	}
-}
-
-func TestKVTilesGiveTheBitsOfTheirTwin(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	for rows := 1; rows <= KVTileRows; rows++ {
-		for _, k := range []int{1, 2, 31, 32, 64, 256} {
-			for _, fresh := range []bool{true, false} {
-				for _, half := range []bool{true, false} {
-					checkKVTile(t, r, KVTile{Rows: rows, K: k, DstStride: 40, AStride: k + 3, BStride: 64, Fresh: fresh}, half)
-				}
-			}
-		}
-	}
-}
-
-func checkKVTile(t *testing.T, r *rand.Rand, tile KVTile, half bool) {
-	t.Helper()
-	tile.A = randomFloats(r, tile.Rows*tile.AStride, 1)
-	tile.B32 = randomFloats(r, tile.K*tile.BStride, 1)
-	if half {
-		tile.B16 = make([]uint16, len(tile.B32))
-		ToHalf(tile.B16, tile.B32)
-		tile.B32 = nil
-	}
-	start := randomFloats(r, tile.Rows*tile.DstStride, 1)
-	run := func() []float32 {
-		tile.Dst = append([]float32(nil), start...)
-		MulKV(&tile)
-		return tile.Dst
-	}
-	var want []float32
-	onTier(generic, func() { want = run() })
-	for _, tier := range vectorTiers() {
-		onTier(tier, func() {
-			checkBits(t, fmt.Sprintf("%v: %d rows, K %d, fresh %v, half %v", tier, tile.Rows, tile.K, tile.Fresh, half), run(), want)
-		})
-	}
-}
-
-func BenchmarkMulKV(b *testing.B) {
-	r := rand.New(rand.NewPCG(9, 10))
-	for _, tier := range append([]tier{generic}, vectorTiers()...) {
-		for _, rows := range []int{1, 3, 6, 12} {
-			for _, k := range []int{32, 64, 256} {
-				b.Run(fmt.Sprintf("%v/rows=%d/k=%d", tier, rows, k), func(b *testing.B) {
-					tile := KVTile{Rows: rows, K: k, DstStride: 128, AStride: k, BStride: 32}
-					tile.Dst, tile.A, tile.B16 = make([]float32, rows*128), randomFloats(r, rows*k, 1), make([]uint16, k*32)
-					onTier(tier, func() {
-						for b.Loop() {
-							MulKV(&tile)
-						}
-					})
-					b.ReportMetric(float64(rows*k*32)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFMA/s")
-				})
-			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ package tensor
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 )
@@ -26,13 +27,14 @@ type Attention struct {
 	positions               []int32
 	spans                   []Span
 	tasks                   []attentionTask
+	shared                  []sharedTile
 	partials                int // segments that are computed apart and merged afterwards
 
 	out, q  []float32
 	scale   float32
 	kv      *KV
 	scratch []attentionScratch // one for each worker
-	parts   []float32          // [partials, H/K, 2+W]
+	parts   []float32          // [partials, R·(2+W)]
 	work    func(i, worker int)
 }
 
@@ -46,16 +48,27 @@ const (
 	chunkKeys   = 4 * KVBlock // a row of scores: 512 B
 	segmentKeys = 256         // enough to be worth a claim by a thread: about 5 µs
 
+	// tasksPerThread is how finely the segments of short spans are divided. A task with several segments in a row
+	// prefetches the next while it computes one.
+	tasksPerThread = 6
+
 	// noMaximum is the running maximum before any score. It is finite, so that differences are not NaN.
 	noMaximum = -1e30
 )
 
 // An attentionTask is one tile of query rows of one KV head. Rows are counted (row of the span)·H/K + head of the group.
 type attentionTask struct {
-	span, head int32
-	first, end int32 // rows
-	part       int32 // index of its partial result, or -1: the whole context
-	segment    int32 // the segment to do, when part >= 0
+	span, head  int32
+	first, end  int32 // rows
+	low, high   int32 // segments, where the tile is shared; else it does all of them
+	sharedIndex int32 // in shared, or -1
+}
+
+// A sharedTile is a tile whose segments several tasks do. The last of them merges what they left in parts.
+type sharedTile struct {
+	first, part, parts int32 // its first segment, the part of that, and how many
+	tasks              int32
+	left               atomic.Int32 // tasks that are not done
 }
 
 // NewAttention prepares attention of these sizes; window 0 means that a row sees all earlier positions.
@@ -84,7 +97,7 @@ func (a *Attention) WithSoftCap(limit float32) *Attention {
 //
 // Shapes: positions [N], one for each query row; spans cover them in order. Both must stay unchanged until the last Run.
 func (a *Attention) Plan(positions []int32, spans []Span) {
-	a.positions, a.spans, a.tasks, a.partials = positions, spans, a.tasks[:0], 0
+	a.positions, a.spans, a.tasks, a.shared, a.partials = positions, spans, a.tasks[:0], a.shared[:0], 0
 	group := a.heads / a.kvHeads
 	for i, span := range spans {
 		rows := span.Rows * group
@@ -96,23 +109,34 @@ func (a *Attention) Plan(positions []int32, spans []Span) {
 			// The last rows have most keys: they go first, so that threads end together.
 			for end := rows; end > 0; end -= kernel.KVTileRows {
 				a.tasks = append(a.tasks, attentionTask{
-					span: int32(i), head: int32(head), first: int32(max(0, end-kernel.KVTileRows)), end: int32(end), part: -1,
+					span: int32(i), head: int32(head), first: int32(max(0, end-kernel.KVTileRows)), end: int32(end), sharedIndex: -1,
 				})
 			}
 		}
 	}
 }
 
-// planSegments gives each segment of a short span to a task of its own.
+// planSegments divides the segments of a short span among tasks.
 func (a *Attention) planSegments(i int, span Span, rows int) {
 	first, n := a.firstSegment(span), a.segments(span)
+	wanted := len(a.scratch) * tasksPerThread
+	step := max(1, n*a.kvHeads*len(a.spans)/wanted)
 	for head := range a.kvHeads {
-		for segment := range n {
-			a.tasks = append(a.tasks, attentionTask{
-				span: int32(i), head: int32(head), end: int32(rows), part: int32(a.partials), segment: int32(first + segment),
-			})
-			a.partials++
+		tile := len(a.shared)
+		if tile == cap(a.shared) {
+			a.shared = append(a.shared, sharedTile{})
 		}
+		a.shared = a.shared[:tile+1]
+		shared := &a.shared[tile]
+		shared.first, shared.part, shared.parts, shared.tasks = int32(first), int32(a.partials), int32(n), 0
+		for at := 0; at < n; at += step {
+			a.tasks = append(a.tasks, attentionTask{
+				span: int32(i), head: int32(head), end: int32(rows),
+				low: int32(first + at), high: int32(first + min(at+step, n)), sharedIndex: int32(tile),
+			})
+			shared.tasks++
+		}
+		a.partials += n
 	}
 }
 
@@ -142,44 +166,47 @@ func (a *Attention) Run(p *Pool, out, q []float32, kv *KV, scale float32) {
 	}
 	a.out, a.q, a.kv, a.scale = out, q, kv, scale
 	a.parts = grow(a.parts, a.partials*a.partSize())
+	for i := range a.shared {
+		a.shared[i].left.Store(a.shared[i].tasks)
+	}
 	p.Do(len(a.tasks), a.work)
-	a.merge()
 	runtime.KeepAlive(kv)
 }
 
 // partSize is the length of a partial result: for each row of a tile its maximum, its sum and its values.
-func (a *Attention) partSize() int { return kernel.KVTileRows * (2 + a.kv.valueStride) }
+func (a *Attention) partSize() int {
+	return kernel.KVTileRows * (2 + roundUp(a.headDim, kernel.KVTileCols))
+}
+
+func (a *Attention) part(i int32) []float32 { return a.parts[int(i)*a.partSize():][:a.partSize()] }
 
 func (a *Attention) do(i, worker int) {
 	task, s := &a.tasks[i], &a.scratch[worker]
 	s.load(a, task)
-	if task.part >= 0 {
-		s.segment(a, task, int(task.segment))
-		part := a.parts[int(task.part)*a.partSize():][:a.partSize()]
-		s.save(part)
+	if task.sharedIndex >= 0 {
+		a.doShared(task, s)
 		return
 	}
 	for segment := s.low / segmentKeys; segment*segmentKeys < s.high; segment++ {
 		s.segment(a, task, segment)
-		s.merge()
+		s.merge(&s.one)
 	}
 	s.store(a, task)
 }
 
-// merge adds up the partial results of segments that were computed apart.
-func (a *Attention) merge() {
-	s := &a.scratch[0]
-	for i := 0; i < len(a.tasks); {
-		task := &a.tasks[i]
-		if task.part < 0 {
-			i++
-			continue
-		}
-		s.reset(int(task.end - task.first))
-		for ; i < len(a.tasks) && a.tasks[i].span == task.span && a.tasks[i].head == task.head; i++ {
-			s.restore(a.parts[int(a.tasks[i].part)*a.partSize():][:a.partSize()])
-			s.merge()
-		}
-		s.store(a, task)
+// doShared does a task's segments of a shared tile, and if no others are left, merges all.
+func (a *Attention) doShared(task *attentionTask, s *attentionScratch) {
+	tile := &a.shared[task.sharedIndex]
+	for segment := task.low; segment < task.high; segment++ {
+		s.segment(a, task, int(segment))
+		s.one.save(a.part(tile.part+segment-tile.first), s.rows)
 	}
+	if tile.left.Add(-1) > 0 {
+		return
+	}
+	for i := range tile.parts {
+		s.one.restore(a.part(tile.part+i), s.rows)
+		s.merge(&s.one)
+	}
+	s.store(a, task)
 }

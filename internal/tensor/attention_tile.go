@@ -17,9 +17,11 @@ type attentionScratch struct {
 	first, end [kernel.KVTileRows]int // the positions that each row sees: [first, end)
 	q          []float32              // [R, D] scaled queries
 	scores     []float32              // [R, chunkKeys] scores, then weights
-	all, one   softmaxState           // of the segments so far, of the current segment
-	empty      bool                   // there is no segment so far
-	tile       kernel.KVTile
+	softCap    float32
+	all, one   softmaxState // of the segments so far, of the current segment
+	empty      bool         // there is no segment so far
+	keys       kernel.KVProduct
+	values     kernel.KVProduct
 }
 
 // A softmaxState is an unfinished softmax of each row: values weighted by e^(score-maximum), and the sum of the weights.
@@ -29,16 +31,22 @@ type softmaxState struct {
 }
 
 func (s *attentionScratch) init(headDim int) {
-	s.stride = roundUp(headDim, valueAlign)
+	s.stride = roundUp(headDim, kernel.KVTileCols)
 	s.q = make([]float32, kernel.KVTileRows*headDim)
 	s.scores = make([]float32, kernel.KVTileRows*chunkKeys)
 	s.all.values = make([]float32, kernel.KVTileRows*s.stride)
 	s.one.values = make([]float32, kernel.KVTileRows*s.stride)
+	s.keys.A, s.keys.AStride, s.keys.Dst, s.keys.DstStride = s.q, headDim, s.scores, chunkKeys
+	s.values.A, s.values.AStride, s.values.DstStride = s.scores, chunkKeys, s.stride
 }
 
 // load gathers the tile's queries and what each row sees.
 func (s *attentionScratch) load(a *Attention, task *attentionTask) {
-	s.reset(int(task.end - task.first))
+	s.rows, s.empty, s.softCap = int(task.end-task.first), true, a.softCap
+	s.keys.Rows, s.values.Rows = s.rows, s.rows
+	keys, values := a.kv.keys.of(int(task.head)), a.kv.values.of(int(task.head))
+	s.keys.B, s.keys.Next = keys, values
+	s.values.B, s.values.Next = values, keys
 	span, group := a.spans[task.span], a.heads/a.kvHeads
 	s.low, s.high = math.MaxInt, 0
 	for r := range s.rows {
@@ -57,71 +65,50 @@ func (a *Attention) at(task *attentionTask, r int, span Span, group int) (row, h
 	return span.First + flat/group, int(task.head)*group + flat%group
 }
 
-// reset makes the state that of no segment.
-func (s *attentionScratch) reset(rows int) { s.rows, s.empty = rows, true }
-
-func (s *softmaxState) reset(rows, stride int) {
-	for r := range rows {
-		s.maximum[r], s.sum[r] = noMaximum, 0
-	}
-	clear(s.values[:rows*stride])
-}
-
 // segment computes the softmax state of one segment.
 func (s *attentionScratch) segment(a *Attention, task *attentionTask, segment int) {
-	s.one.reset(s.rows, s.stride)
+	for r := range s.rows {
+		s.one.maximum[r], s.one.sum[r] = noMaximum, 0
+	}
+	s.values.Dst = s.one.values
 	low := max(segment*segmentKeys, s.low/KVBlock*KVBlock)
 	high := min((segment+1)*segmentKeys, s.high)
-	for low < high {
+	for fresh := true; low < high; fresh = false {
 		next := min((low/chunkKeys+1)*chunkKeys, high)
-		s.chunk(a, task, low, next)
+		s.chunk(a.spans[task.span].Table, low, next, fresh)
 		low = next
 	}
 }
 
-// chunk adds the keys at [low, high) to the current segment: low is the start of a block, and the keys lie in one chunk.
-func (s *attentionScratch) chunk(a *Attention, task *attentionTask, low, high int) {
-	table, head := a.spans[task.span].Table, int(task.head)
-	t := &s.tile
-	t.Rows, t.Fresh = s.rows, true
-	t.A, t.AStride, t.K = s.q, a.headDim, a.headDim
-	t.DstStride, t.BStride = chunkKeys, KVBlock
-	for pos := low; pos < high; pos += KVBlock {
-		t.Dst = s.scores[pos-low:]
-		a.kv.keys.load(t, int(table[pos/KVBlock])*a.kvHeads+head, 0)
-		kernel.MulKV(t)
-	}
-	s.weigh(a.softCap, low, high)
-	t.Fresh = false
-	t.AStride = chunkKeys
-	t.DstStride, t.BStride = s.stride, s.stride
-	for pos := low; pos < high; pos += KVBlock {
-		t.A, t.K = s.scores[pos-low:], min(KVBlock, high-pos)
-		for c := 0; c < s.stride; c += kernel.KVTileCols {
-			t.Dst = s.one.values[c:]
-			a.kv.values.load(t, int(table[pos/KVBlock])*a.kvHeads+head, c)
-			kernel.MulKV(t)
-		}
-	}
+// chunk adds the keys at [low, high) to the current segment, as its first if fresh says so: low is the start of a block,
+// and the keys lie in one chunk. What comes after them in the table is prefetched.
+func (s *attentionScratch) chunk(table []int32, low, high int, fresh bool) {
+	first, end := low/KVBlock, (high+KVBlock-1)/KVBlock
+	s.keys.Table, s.keys.NextTable = table[first:end], table[first:end]
+	kernel.MulKeys(&s.keys)
+	s.weigh(low, high, fresh)
+	s.values.Table, s.values.NextTable = table[first:end], table[end:min(2*end-first, (s.high+KVBlock-1)/KVBlock)]
+	kernel.MulValues(&s.values, high-low, fresh)
 }
 
-// weigh turns the scores of keys [low, high) into weights, and brings the segment's state to the new maximum.
-func (s *attentionScratch) weigh(softCap float32, low, high int) {
+// weigh turns the scores of keys [low, high) into weights, and brings the segment's state to the new maximum. A fresh
+// segment has no values yet.
+func (s *attentionScratch) weigh(low, high int, fresh bool) {
 	width := roundUp(high-low, KVBlock)
 	for r := range s.rows {
 		row := s.scores[r*chunkKeys:][:width]
-		if softCap != 0 {
-			kernel.SoftCap(row, softCap)
+		if s.softCap != 0 {
+			kernel.SoftCap(row, s.softCap)
 		}
 		mask(row, s.first[r]-low, s.end[r]-low)
 		maximum, sum := kernel.SoftmaxChunk(row, s.one.maximum[r])
-		if maximum != s.one.maximum[r] {
+		if !fresh && maximum != s.one.maximum[r] {
 			c := kernel.Exp(s.one.maximum[r] - maximum)
-			s.one.maximum[r] = maximum
 			s.one.sum[r] *= c
 			values := s.one.values[r*s.stride:][:s.stride]
 			kernel.Scale(values, values, c)
 		}
+		s.one.maximum[r] = maximum
 		s.one.sum[r] += sum
 	}
 }
@@ -137,20 +124,20 @@ func mask(scores []float32, first, end int) {
 	}
 }
 
-// merge adds the current segment to those before it; the first is taken as it is.
-func (s *attentionScratch) merge() {
+// merge adds a segment to those before it; the first is taken as it is, in exchange for what was there.
+func (s *attentionScratch) merge(one *softmaxState) {
 	if s.empty {
-		s.all, s.one, s.empty = s.one, s.all, false
+		s.all, *one, s.empty = *one, s.all, false
 		return
 	}
 	for r := range s.rows {
-		all, one := s.all.values[r*s.stride:][:s.stride], s.one.values[r*s.stride:][:s.stride]
-		maximum := max(s.all.maximum[r], s.one.maximum[r])
-		c, d := kernel.Exp(s.all.maximum[r]-maximum), kernel.Exp(s.one.maximum[r]-maximum)
+		all, values := s.all.values[r*s.stride:][:s.stride], one.values[r*s.stride:][:s.stride]
+		maximum := max(s.all.maximum[r], one.maximum[r])
+		c, d := kernel.Exp(s.all.maximum[r]-maximum), kernel.Exp(one.maximum[r]-maximum)
 		s.all.maximum[r] = maximum
-		s.all.sum[r] = float32(s.all.sum[r]*c) + float32(s.one.sum[r]*d)
+		s.all.sum[r] = float32(s.all.sum[r]*c) + float32(one.sum[r]*d)
 		kernel.Scale(all, all, c)
-		kernel.AddScaled(all, one, d)
+		kernel.AddScaled(all, values, d)
 	}
 }
 
@@ -164,16 +151,16 @@ func (s *attentionScratch) store(a *Attention, task *attentionTask) {
 	}
 }
 
-// save writes the current segment's state to part.
-func (s *attentionScratch) save(part []float32) {
-	n := copy(part, s.one.maximum[:])
-	n += copy(part[n:], s.one.sum[:])
-	copy(part[n:], s.one.values)
+// save writes the state of some rows to part.
+func (s *softmaxState) save(part []float32, rows int) {
+	copy(part, s.maximum[:rows])
+	copy(part[kernel.KVTileRows:], s.sum[:rows])
+	copy(part[2*kernel.KVTileRows:], s.values[:rows*len(s.values)/kernel.KVTileRows])
 }
 
 // restore reads what save wrote.
-func (s *attentionScratch) restore(part []float32) {
-	n := copy(s.one.maximum[:], part)
-	n += copy(s.one.sum[:], part[n:])
-	copy(s.one.values, part[n:])
+func (s *softmaxState) restore(part []float32, rows int) {
+	copy(s.maximum[:rows], part)
+	copy(s.sum[:rows], part[kernel.KVTileRows:])
+	copy(s.values[:rows*len(s.values)/kernel.KVTileRows], part[2*kernel.KVTileRows:])
 }

@@ -10,30 +10,23 @@ import (
 )
 
 // KVBlock is the number of positions in a cache block: P in the shapes below.
-const KVBlock = 32
-
-// valueAlign is what rows of values are padded to, so that a kernel's tile of 32 columns never leaves a row.
-const valueAlign = 32
+const KVBlock = kernel.KVBlock
 
 // A KVType is the type of the numbers in a cache.
-type KVType uint8
+type KVType = kernel.KVType
 
 // The types of caches.
 const (
-	KVF16 KVType = iota
-	KVF32        // for comparisons with float32 references
+	KVF16  = kernel.KVF16
+	KVF32  = kernel.KVF32 // for comparisons with float32 references
+	KVBF16 = kernel.KVBF16
+	KVQ8   = kernel.KVQ8
 )
 
-// bytes is the size of a number.
-func (t KVType) bytes() int64 { return 2 << t }
-
-// KV holds one layer's keys and values of all cache blocks.
+// KV holds one layer's keys and values of all cache blocks: see kernel.KVLayout.
 //
 // The numbers lie outside the Go heap: the collector would count gigabytes of them as live and let as much garbage gather.
 // They live as long as the KV is reachable or until Close.
-//
-// Within a block and head, keys stand with positions fastest, so that one vector holds one component of consecutive
-// keys and a score needs no sum across a vector. Values stand with components fastest, for the same reason.
 //
 // Shapes: keys [B, K, D, P]; values [B, K, P, W] where W is D rounded up to a multiple of 32.
 type KV struct {
@@ -41,39 +34,33 @@ type KV struct {
 	keys, values kvNumbers
 	kvHeads      int // K
 	headDim      int // D
-	valueStride  int // W
 }
 
-// kvNumbers are the numbers of all keys or all values, head after head: f16 or f32, the other is nil.
+// kvNumbers are all keys or all values, block after block, in a block head after head.
 type kvNumbers struct {
-	f16  []uint16
-	f32  []float32
-	head int // numbers of one head in one block
-}
-
-// cutKVNumbers takes n numbers from the front of memory.
-func cutKVNumbers(memory []byte, t KVType, n, head int) (numbers kvNumbers, rest []byte) {
-	front, rest := memory[:n*int(t.bytes())], memory[n*int(t.bytes()):]
-	if t == KVF32 {
-		return kvNumbers{f32: sliceOf[float32](front), head: head}, rest
-	}
-	return kvNumbers{f16: sliceOf[uint16](front), head: head}, rest
+	layout kernel.KVLayout
+	stride int // bytes of a block
+	bytes  []byte
 }
 
 // NewKV allocates blocks for one layer. Memory that was never written is not backed by pages yet.
 //
 // Shapes: keys [blocks, kvHeads, headDim, P]; values [blocks, kvHeads, P, W].
 func NewKV(t KVType, blocks, kvHeads, headDim int) *KV {
-	if t > KVF32 || blocks < 0 || kvHeads < 1 || headDim < 1 {
+	if !t.Known() || blocks < 0 || kvHeads < 1 || headDim < 1 {
 		panic(fmt.Sprintf("tensor: KV of type %d, %d blocks, %d heads of %d", t, blocks, kvHeads, headDim))
 	}
-	c := &KV{kvHeads: kvHeads, headDim: headDim, valueStride: roundUp(headDim, valueAlign)}
-	c.memory = newOffHeap(blocks * int(t.BlockBytes(kvHeads, headDim)))
-	heads, key, value := blocks*kvHeads, headDim*KVBlock, c.valueStride*KVBlock
+	c := &KV{memory: newOffHeap(blocks * int(t.BlockBytes(kvHeads, headDim))), kvHeads: kvHeads, headDim: headDim}
 	rest := c.memory.bytes
-	c.keys, rest = cutKVNumbers(rest, t, heads*key, key)
-	c.values, _ = cutKVNumbers(rest, t, heads*value, value)
+	c.keys, rest = cutKVNumbers(rest, kernel.KeyLayout(t, headDim), blocks, kvHeads)
+	c.values, _ = cutKVNumbers(rest, kernel.ValueLayout(t, headDim), blocks, kvHeads)
 	return c
+}
+
+// cutKVNumbers takes what so many blocks need from the front of memory.
+func cutKVNumbers(memory []byte, l kernel.KVLayout, blocks, heads int) (numbers kvNumbers, rest []byte) {
+	stride := heads * l.Bytes
+	return kvNumbers{layout: l, stride: stride, bytes: memory[:blocks*stride]}, memory[blocks*stride:]
 }
 
 // Close frees the memory at once, instead of when the KV is collected. It must not be used afterwards.
@@ -82,20 +69,10 @@ func (c *KV) Close() {
 	c.memory.free()
 }
 
-// BlockBytes is the size of one block of one layer: keys and values.
-func (t KVType) BlockBytes(kvHeads, headDim int) int64 {
-	return t.bytes() * KVBlock * int64(kvHeads) * int64(headDim+roundUp(headDim, valueAlign))
-}
-
 // CopyBlock copies the keys and values of block src to block dst.
 func (c *KV) CopyBlock(dst, src int) {
-	for _, numbers := range []kvNumbers{c.keys, c.values} {
-		n := numbers.head * c.kvHeads
-		if numbers.f32 != nil {
-			copy(numbers.f32[dst*n:(dst+1)*n], numbers.f32[src*n:])
-			continue
-		}
-		copy(numbers.f16[dst*n:(dst+1)*n], numbers.f16[src*n:])
+	for _, n := range []*kvNumbers{&c.keys, &c.values} {
+		copy(n.bytes[dst*n.stride:(dst+1)*n.stride], n.bytes[src*n.stride:])
 	}
 	runtime.KeepAlive(c)
 }
@@ -105,34 +82,20 @@ func (c *KV) CopyBlock(dst, src int) {
 // Shapes: k, v [K, D].
 func (c *KV) Store(block, slot int, k, v []float32) {
 	for head := range c.kvHeads {
-		at := head * c.headDim
-		c.storeHead(block*c.kvHeads+head, slot, k[at:at+c.headDim], v[at:at+c.headDim])
+		at, end := head*c.headDim, (head+1)*c.headDim
+		c.keys.store(block, head, slot, k[at:end])
+		c.values.store(block, head, slot, v[at:end])
 	}
 	runtime.KeepAlive(c)
 }
 
-// storeHead writes the key and the value of one head; i counts heads over all blocks.
-func (c *KV) storeHead(i, slot int, k, v []float32) {
-	key, value := i*c.keys.head+slot, i*c.values.head+slot*c.valueStride
-	if c.keys.f32 == nil {
-		kernel.ScatterHalf(c.keys.f16[key:], KVBlock, k)
-		kernel.ToHalf(c.values.f16[value:value+len(v)], v)
-		return
-	}
-	for d, x := range k {
-		c.keys.f32[key+d*KVBlock] = x
-	}
-	copy(c.values.f32[value:], v)
+func (n *kvNumbers) store(block, head, slot int, x []float32) {
+	n.layout.Store(n.bytes[block*n.stride+head*n.layout.Bytes:][:n.layout.Bytes], slot, x)
 }
 
-// load makes a tile's right side that of one head in one block, from column c on.
-func (n *kvNumbers) load(t *kernel.KVTile, head, c int) {
-	at, end := head*n.head+c, (head+1)*n.head
-	if n.f32 != nil {
-		t.B16, t.B32 = nil, n.f32[at:end]
-		return
-	}
-	t.B16, t.B32 = n.f16[at:end], nil
+// of returns one head's part of all blocks.
+func (n *kvNumbers) of(head int) kernel.KVBlocks {
+	return kernel.KVBlocks{KVLayout: n.layout, Data: n.bytes[head*n.layout.Bytes:], Stride: n.stride}
 }
 
 func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }

@@ -2,10 +2,7 @@
 
 package tensor
 
-import (
-	"runtime"
-	"unsafe"
-)
+import "runtime"
 
 // offHeap is zeroed memory that the garbage collector neither counts nor scans. It is freed when nothing refers to the
 // offHeap any more, or by free. Slices of it do not keep it: who uses them keeps the offHeap alive.
@@ -25,10 +22,4 @@ func (m *offHeap) free() {
 	m.cleanup.Stop()
 	unmapMemory(m.bytes)
 	m.bytes = nil
-}
-
-// sliceOf gives memory as numbers. It has whole ones, and starts where one may.
-func sliceOf[N uint16 | float32](memory []byte) []N {
-	var n N
-	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(memory))), len(memory)/int(unsafe.Sizeof(n)))
 }

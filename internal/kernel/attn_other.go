@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !amd64
+
+package kernel
+
+func mulKeys(p *KVProduct) { mulKeysGo(p) }
+
+func mulValues(p *KVProduct, positions int, fresh bool) { mulValuesGo(p, positions, fresh) }
+
+func quantizePart(record *[RecordBytes]byte, x *[BlockCols]float32) { quantizeBlock(record, x) }

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+var allKVTypes = []KVType{KVF16, KVF32, KVBF16, KVQ8}
+
+// randomBlocks returns blocks of two heads that hold random numbers; the second head's is the one to use.
+func randomBlocks(r *rand.Rand, l KVLayout, dim, blocks int) KVBlocks {
+	data := make([]byte, 2*blocks*l.Bytes)
+	for block := range 2 * blocks {
+		for slot := range KVBlock {
+			l.Store(data[block*l.Bytes:][:l.Bytes], slot, randomFloats(r, dim, 1))
+		}
+	}
+	return KVBlocks{KVLayout: l, Data: data[l.Bytes:], Stride: 2 * l.Bytes}
+}
+
+// onEachTier runs f on all tiers and compares the bits of what it returns with plain Go's.
+func onEachTier(t *testing.T, what string, f func() []float32) {
+	t.Helper()
+	var want []float32
+	onTier(generic, func() { want = f() })
+	for _, tier := range vectorTiers() {
+		onTier(tier, func() { checkBits(t, fmt.Sprintf("%v: %s", tier, what), f(), want) })
+	}
+}
+
+func TestProductsWithKeysGiveTheBitsOfTheirTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, typ := range allKVTypes {
+		for rows := 1; rows <= KVTileRows; rows++ {
+			for _, dim := range []int{1, 20, 32, 40, 64} {
+				p := KVProduct{Rows: rows, DstStride: 70, AStride: dim + 3, Table: []int32{2, 0}}
+				p.A, p.B = randomFloats(r, rows*p.AStride, 1), randomBlocks(r, KeyLayout(typ, dim), dim, 3)
+				onEachTier(t, fmt.Sprintf("%v, %d rows of %d", typ, rows, dim), func() []float32 {
+					p.Dst = make([]float32, rows*p.DstStride)
+					MulKeys(&p)
+					return p.Dst
+				})
+			}
+		}
+	}
+}
+
+func TestProductsWithValuesGiveTheBitsOfTheirTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, typ := range allKVTypes {
+		for rows := 1; rows <= KVTileRows; rows++ {
+			for _, positions := range []int{1, 31, 32, 33, 96} {
+				p := KVProduct{Rows: rows, DstStride: 72, AStride: 100, Table: []int32{2, 0, 1}}
+				p.A, p.B = randomFloats(r, rows*p.AStride, 1), randomBlocks(r, ValueLayout(typ, 40), 40, 3)
+				start := randomFloats(r, rows*p.DstStride, 1)
+				for _, fresh := range []bool{true, false} {
+					onEachTier(t, fmt.Sprintf("%v, %d rows, %d positions, fresh %v", typ, rows, positions, fresh), func() []float32 {
+						p.Dst = append([]float32(nil), start...)
+						MulValues(&p, positions, fresh)
+						return p.Dst
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestStoredNumbersAreNearTheOriginals(t *testing.T) {
+	tolerances := map[KVType]float64{KVF16: 0x1p-11, KVF32: 0, KVBF16: 0x1p-8, KVQ8: 1.0 / 254} // of the largest component
+	r := rand.New(rand.NewPCG(11, 12))
+	const dim = 40
+	for _, typ := range allKVTypes {
+		for _, l := range []KVLayout{KeyLayout(typ, dim), ValueLayout(typ, dim)} {
+			block, all := make([]byte, l.Bytes), make([][]float32, KVBlock)
+			for slot := range all {
+				all[slot] = randomFloats(r, dim, math.Exp2(float64(slot-16)/2))
+				l.Store(block, slot, all[slot])
+			}
+			for slot, x := range all {
+				largest := 0.0
+				for _, v := range x {
+					largest = max(largest, math.Abs(float64(v)))
+				}
+				for i, v := range x {
+					got := l.value(block, slot, i)
+					if l.Keys {
+						got = l.value(block, i, slot)
+					}
+					if e := math.Abs(float64(got - v)); e > tolerances[typ]*largest*1.0001 {
+						t.Fatalf("%v, keys %v: component %d of slot %d is %v, want %v", typ, l.Keys, i, slot, got, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestStoredNumbersStayFinite(t *testing.T) {
+	x := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), math.MaxFloat32, 1}
+	for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
+		l := ValueLayout(typ, len(x))
+		block := make([]byte, l.Bytes)
+		l.Store(block, 5, x)
+		for i, v := range x {
+			if got := l.value(block, 5, i); math.IsInf(float64(got), 0) || got != got {
+				t.Errorf("%v: %v is stored as %v", typ, v, got)
+			}
+		}
+	}
+}
+
+func TestBF16IsRoundedToEvenAndKeptFinite(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	x := append(randomFloats(r, 4096, 1e4, inf, -inf, nan, math.MaxFloat32, 1e-40, 0), math.Float32frombits(0x7fffffff))
+	want := make([]uint16, len(x))
+	onTier(generic, func() { ToBF16(want, x) })
+	for i, h := range want {
+		v := float64(math.Float32frombits(uint32(h) << 16))
+		if x[i] != x[i] {
+			if v == v {
+				t.Fatalf("NaN became %v", v)
+			}
+			continue
+		}
+		exact := max(-maxBF16, min(maxBF16, float64(x[i])))
+		for _, other := range []uint16{h - 1, h + 1} {
+			if o := float64(math.Float32frombits(uint32(other) << 16)); math.Abs(o-exact) < math.Abs(v-exact) {
+				t.Fatalf("BF16 of %v is %v, but %v is nearer", x[i], v, o)
+			}
+		}
+	}
+	for _, tier := range vectorTiers() {
+		onTier(tier, func() {
+			got := make([]uint16, len(x))
+			ToBF16(got, x)
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("%v: BF16 of %v is %#x, want %#x", tier, x[i], got[i], want[i])
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkMulKeys(b *testing.B) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, tier := range vectorTiers() {
+		for _, typ := range allKVTypes {
+			for _, rows := range []int{1, 3, 6, 12} {
+				b.Run(fmt.Sprintf("%v/%v/rows=%d", tier, typ, rows), func(b *testing.B) {
+					const dim = 64
+					p := KVProduct{Rows: rows, DstStride: 128, AStride: dim, Table: []int32{0, 1, 2, 3}}
+					p.A, p.B, p.Dst = randomFloats(r, rows*dim, 1), randomBlocks(r, KeyLayout(typ, dim), dim, 4), make([]float32, rows*128)
+					onTier(tier, func() {
+						for b.Loop() {
+							MulKeys(&p)
+						}
+					})
+					b.ReportMetric(float64(rows*dim*128)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFMA/s")
+				})
+			}
+		}
+	}
+}
