@@ -21,6 +21,8 @@ type Config struct {
 	MaxRunning     int           // sequences that run at once; default DefaultRunning
 	MaxWaiting     int           // requests that wait before Submit answers ErrBusy; default DefaultWaiting
 	MixedTokens    int           // prompt tokens in a step that also decodes; default DefaultMixedTokens, negative: no limit
+	Patience       time.Duration // a request that waited longer may be taken out of turn; default DefaultPatience
+	QueueTimeout   time.Duration // a request that waited longer for its first step ends with ErrExpired; default: no limit
 	NoPrefixCache  bool          // never reuse blocks
 	Vocab          int           // tokens that may be sampled; default: every row of the output matrix
 	Tier           string        // for Info
@@ -35,6 +37,7 @@ const (
 	DefaultMixedTokens = 64
 	DefaultRunning     = 64
 	DefaultWaiting     = 256
+	DefaultPatience    = 10 * time.Second
 	DefaultStepTimeout = 5 * time.Minute
 	DefaultCacheBytes  = 1 << 30
 )
@@ -79,9 +82,8 @@ func (c Config) resolve(m model.Config) (Config, error) {
 	setDefault(&c.MixedTokens, DefaultMixedTokens)
 	setDefault(&c.MaxContext, m.MaxContext)
 	setDefault(&c.Vocab, m.Vocab)
-	if c.StepTimeout == 0 {
-		c.StepTimeout = DefaultStepTimeout
-	}
+	setDefault(&c.Patience, DefaultPatience)
+	setDefault(&c.StepTimeout, DefaultStepTimeout)
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
@@ -95,8 +97,8 @@ func (c Config) resolve(m model.Config) (Config, error) {
 	return c, c.check(m)
 }
 
-func setDefault(v *int, value int) {
-	if *v == 0 {
+func setDefault[T comparable](v *T, value T) {
+	if *v == *new(T) {
 		*v = value
 	}
 }
@@ -124,7 +126,7 @@ func (c *Config) newScheduler(groups []kvcache.Group) (*scheduler.Scheduler, *kv
 	if err != nil {
 		return nil, nil, err
 	}
-	limits := scheduler.Config{MaxBatchTokens: c.MaxBatchTokens, MaxRunning: c.MaxRunning, MixedTokens: max(0, c.MixedTokens)}
+	limits := scheduler.Config{MaxBatchTokens: c.MaxBatchTokens, MaxRunning: c.MaxRunning, MixedTokens: max(0, c.MixedTokens), Patience: c.Patience}
 	s, err := scheduler.New(limits, pool)
 	return s, pool, err
 }

@@ -120,6 +120,7 @@ func (e *Engine) Submit(ctx context.Context, req inference.Request) (inference.S
 	if err != nil {
 		return nil, err
 	}
+	r.arrived = time.Now()
 	r.queue = inference.NewQueue(r.Choices,
 		func(choice int) { e.post(order{kind: stop, req: r, choice: choice}) },
 		func() { e.post(order{kind: abort, req: r, err: context.Canceled}) })

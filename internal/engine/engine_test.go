@@ -192,6 +192,60 @@ func TestFullQueueIsBusy(t *testing.T) {
 	}
 }
 
+func TestRequestThatWaitsTooLongExpires(t *testing.T) {
+	f := newFake(64)
+	g := newGate(t, f)
+	e := start(t, f, Config{MaxRunning: 1, QueueTimeout: time.Hour})
+	runs, err := e.Submit(t.Context(), plainRequest([]token.ID{1}, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-g.entered
+	waits, err := e.Submit(t.Context(), plainRequest([]token.ID{2}, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.mu.Lock()
+	e.inbox[len(e.inbox)-1].req.arrived = time.Now().Add(-2 * time.Hour)
+	e.mu.Unlock()
+	g.open()
+	if got := read(waits, 1); !errors.Is(got.err, inference.ErrExpired) {
+		t.Errorf("the request that waited: got %v, want ErrExpired", got.err)
+	}
+	if got := read(runs, 1); got.err != nil || len(got.tokens[0]) != 3 {
+		t.Errorf("the request that runs: got %v, %v, want three tokens", got.tokens, got.err)
+	}
+	if n := e.Stats().Expired; n != 1 {
+		t.Errorf("%d requests expired, want 1", n)
+	}
+}
+
+func TestTenantsGetEqualShares(t *testing.T) {
+	e := prepare(t, newFake(64), Config{MaxRunning: 1})
+	var streams []inference.Stream
+	for _, tenant := range []string{"a", "a", "a", "b"} {
+		req := plainRequest([]token.ID{1}, 3)
+		req.Tenant = tenant
+		s, err := e.Submit(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, s)
+	}
+	run(t, e)
+	var started []time.Time
+	for _, s := range streams {
+		got := read(s, 1)
+		if got.err != nil {
+			t.Fatal(got.err)
+		}
+		started = append(started, got.prompt.Started)
+	}
+	if !started[3].Before(started[1]) {
+		t.Errorf("b's only request started %v after a's second, want it before", started[3].Sub(started[1]))
+	}
+}
+
 func TestCancelledRequestIsGoneAfterTheStep(t *testing.T) {
 	f := newFake(64)
 	g := newGate(t, f)

@@ -5,6 +5,7 @@ package engine
 import (
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/sampo-ai/sampo/internal/inference"
 )
@@ -55,7 +56,9 @@ func (e *Engine) turn() {
 	}()
 	e.step.reset(e.orders)
 	e.obey()
-	b := e.scheduler.Schedule()
+	now := time.Now()
+	e.expire(now)
+	b := e.scheduler.Schedule(now)
 	e.step.begin(b)
 	if len(b.Slices) == 0 {
 		return
@@ -92,8 +95,21 @@ func (e *Engine) admit(r *request) {
 	}
 	e.open[r] = struct{}{}
 	first := &r.choices[0].seq
+	first.Arrived = r.arrived
 	first.Table = e.pool.NewTable(r.CacheSalt, cap(first.Tokens))
 	e.scheduler.Add(first)
+}
+
+// expire ends requests that waited too long for their first step.
+func (e *Engine) expire(now time.Time) {
+	if _, waiting := e.scheduler.Load(); e.cfg.QueueTimeout == 0 || waiting == 0 {
+		return
+	}
+	for r := range e.open {
+		if r.started.IsZero() && now.Sub(r.arrived) > e.cfg.QueueTimeout {
+			e.leave(r, inference.ErrExpired)
+		}
+	}
 }
 
 // stop ends one of a request's choices whose client has seen enough.

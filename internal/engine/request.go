@@ -27,6 +27,7 @@ type request struct {
 	forked    bool        // the prompt is computed and every choice goes its own way
 	told      bool        // the prompt information was sent
 	gone      bool        // it left
+	arrived   time.Time   // when Submit took it
 	started   time.Time   // of the first step that worked on it
 	scores    [][]inference.TokenLogprob
 }
@@ -59,7 +60,7 @@ func newRequest(req inference.Request, cfg *Config) (*request, error) {
 			continue
 		}
 		c := &choice{req: r, numbers: []int{i}, state: sampler.NewState(params, req.Prompt, seed(&req, i))}
-		c.seq.Owner, c.seq.Priority = c, req.Priority
+		c.seq.Owner, c.seq.Priority, c.seq.Tenant = c, req.Priority, req.Tenant
 		r.choices = append(r.choices, c)
 	}
 	first := &r.choices[0].seq

@@ -31,14 +31,17 @@ func (e *Engine) Stats() inference.Stats {
 type tally struct {
 	prompt, cached, output, preempted int
 	finished                          [4]int
-	stopped, aborted, failed          int
+	stopped, aborted, failed, expired int
 }
 
 // lost counts a request that ended with err.
 func (t *tally) lost(err error) {
-	if errors.Is(err, inference.ErrEngine) {
+	switch {
+	case errors.Is(err, inference.ErrEngine):
 		t.failed++
-	} else {
+	case errors.Is(err, inference.ErrExpired):
+		t.expired++
+	default:
 		t.aborted++
 	}
 }
@@ -93,6 +96,7 @@ func (e *Engine) endStep() {
 	s.Stopped += uint64(t.stopped)
 	s.Aborted += uint64(t.aborted)
 	s.Failed += uint64(t.failed)
+	s.Expired += uint64(t.expired)
 	for i, n := range t.finished {
 		s.Finished[i] += uint64(n)
 	}

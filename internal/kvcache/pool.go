@@ -198,6 +198,18 @@ func (p *Pool) Commit(t *Table, tokens []token.ID) {
 	}
 }
 
+// Trim takes back blocks behind the tokens that the table holds: those of guesses that were wrong.
+func (p *Pool) Trim(t *Table) {
+	n := p.blocks(t.tokens)
+	for g := range t.blocks {
+		for len(t.blocks[g]) > max(n, t.let[g]) {
+			last := len(t.blocks[g]) - 1
+			p.stores[g].drop(t.blocks[g][last])
+			t.blocks[g] = t.blocks[g][:last]
+		}
+	}
+}
+
 // Fork returns a table for a sequence that continues t's tokens on its own. Both list the same blocks.
 func (p *Pool) Fork(t *Table, tokens int) *Table {
 	f := p.NewTable("", tokens)

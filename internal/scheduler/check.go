@@ -30,6 +30,9 @@ func (s *Scheduler) Check() error {
 			return fmt.Errorf("scheduler: waiting sequence in state %d with %d tokens computed", q.state, q.computed)
 		}
 	}
+	if err := s.checkShares(); err != nil {
+		return err
+	}
 	total := 0
 	for _, slice := range s.batch.Slices {
 		total += slice.Count
@@ -38,6 +41,26 @@ func (s *Scheduler) Check() error {
 		return fmt.Errorf("scheduler: step of %d tokens, budget %d", total, s.cfg.MaxBatchTokens)
 	}
 	return s.pool.Check(tables...)
+}
+
+// checkShares counts the sequences of each tenant.
+func (s *Scheduler) checkShares() error {
+	count := map[*tenant]int{}
+	for _, queue := range [][]*Sequence{s.running, s.waiting} {
+		for _, q := range queue {
+			count[q.tenant]++
+		}
+	}
+	for name, t := range s.shares {
+		if t.sequences != count[t] || t.name != name {
+			return fmt.Errorf("scheduler: tenant %q has %d sequences, counted %d", name, t.sequences, count[t])
+		}
+		delete(count, t)
+	}
+	if len(count) > 0 {
+		return fmt.Errorf("scheduler: %d tenants with sequences are forgotten", len(count))
+	}
+	return nil
 }
 
 // debugCheck panics if something that is always true is not, in builds with the tag invariants.

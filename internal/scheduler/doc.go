@@ -8,6 +8,10 @@
 // until they are admitted, run, and may be preempted: their blocks are taken and they wait again, to be computed once
 // more from the first token that the prefix cache no longer has.
 //
+// Who is admitted next: of the best priority, a sequence of the tenant that had least service (see shares); now and
+// then, whoever waits longest. A running sequence that decodes may have a Draft: guesses that are computed with its
+// latest token, and count only if its owner accepts them.
+//
 // Always true: both queues are in the order of priority, then of arrival; who waits holds no blocks; who runs holds
 // blocks for exactly the tokens computed and those of the current step; a step never has more tokens than the budget;
 // every running sequence that needs one token gets it in every step, or is preempted. Scheduler.Check verifies this.

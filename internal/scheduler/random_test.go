@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/sampo-ai/sampo/internal/kvcache"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -28,6 +29,7 @@ type yard struct {
 	slots     [][]kvcache.Hash // [group][block*size+slot]
 	clients   []*client
 	context   int
+	now       time.Time
 }
 
 func TestEverySequenceEndsUnderRandomUse(t *testing.T) {
@@ -57,6 +59,9 @@ func newYard(t *testing.T, seed uint64) *yard {
 	r := rand.New(rand.NewPCG(seed, 3))
 	y := &yard{t: t, r: r, context: 8 + r.IntN(40)}
 	y.cfg = Config{MaxRunning: 1 + r.IntN(5), MixedTokens: r.IntN(5)}
+	if r.IntN(2) == 0 {
+		y.cfg.Patience = time.Duration(1+r.IntN(20)) * time.Second
+	}
 	y.cfg.MaxBatchTokens = y.cfg.MaxRunning + r.IntN(12)
 	size := 1 + r.IntN(4)
 	groups, blocks := []kvcache.Group{{}}, []int{}
@@ -101,6 +106,7 @@ func (y *yard) add() {
 		c.seq.Tokens = append(c.seq.Tokens, token.ID(y.r.IntN(9)/8))
 	}
 	c.seq.Owner, c.seq.Priority, c.seq.SkipCache = c, int64(y.r.IntN(3)), y.r.IntN(5) == 0
+	c.seq.Tenant, c.seq.Arrived = string(rune('a'+y.r.IntN(3))), y.now
 	c.seq.Table = y.pool.NewTable("", 0)
 	y.scheduler.Add(&c.seq)
 	y.clients = append(y.clients, c)
@@ -125,9 +131,11 @@ func (y *yard) fork(parent *client) {
 func (y *yard) step() {
 	decoding := map[*Sequence]bool{}
 	for _, q := range y.scheduler.running {
-		decoding[q] = q.remaining() == 1
+		decoding[q] = q.decoding()
+		y.guess(q)
 	}
-	b := y.scheduler.Schedule()
+	y.now = y.now.Add(time.Second)
+	b := y.scheduler.Schedule(y.now)
 	if len(b.Slices) == 0 && len(y.clients) > 0 {
 		y.t.Errorf("an empty step with %d sequences left", len(y.clients))
 	}
@@ -147,18 +155,31 @@ func (y *yard) step() {
 	y.scheduler.Done(b)
 	for _, slice := range b.Slices {
 		if slice.remaining() == 0 {
-			y.advance(slice.Owner.(*client))
+			y.advance(slice.Owner.(*client), slice.Draft[:slice.Drafts])
 		}
+		slice.Draft = nil
+	}
+}
+
+// guess proposes what follows a sequence, rightly or not.
+func (y *yard) guess(q *Sequence) {
+	c := q.Owner.(*client)
+	for len(q.Tokens)+len(q.Draft) < c.limit-1 && y.r.IntN(3) > 0 {
+		q.Draft = append(q.Draft, next(len(q.Tokens)+len(q.Draft)))
+	}
+	if n := len(q.Draft); n > 0 && y.r.IntN(2) == 0 {
+		q.Draft[y.r.IntN(n)] += 5
 	}
 }
 
 // compute writes a slice's slots, then checks that all that it reads was computed for its own prefix.
 func (y *yard) compute(slice Slice) {
 	size := y.pool.BlockSize()
+	tokens := slices.Concat(slice.Tokens, slice.Draft[:slice.Drafts])
 	for g, group := range y.pool.Groups() {
 		table := slice.Table.Blocks()[g]
 		for pos := slice.First; pos < slice.First+slice.Count; pos++ {
-			y.slots[g][int(table[pos/size])*size+pos%size] = prefix(slice.Tokens, pos)
+			y.slots[g][int(table[pos/size])*size+pos%size] = prefix(tokens, pos)
 		}
 		first := 0
 		if group.Kind == kvcache.Window {
@@ -166,8 +187,8 @@ func (y *yard) compute(slice Slice) {
 		}
 		for pos := first; pos < slice.First+slice.Count; pos++ {
 			b := table[pos/size]
-			if b == kvcache.None || y.slots[g][int(b)*size+pos%size] != prefix(slice.Tokens, pos) {
-				y.t.Errorf("group %d: position %d of %s lies in block %d with other contents", g, pos, fmt.Sprint(slice.Tokens), b)
+			if b == kvcache.None || y.slots[g][int(b)*size+pos%size] != prefix(tokens, pos) {
+				y.t.Errorf("group %d: position %d of %s lies in block %d with other contents", g, pos, fmt.Sprint(tokens), b)
 				return
 			}
 		}
@@ -178,10 +199,20 @@ func prefix(tokens []token.ID, pos int) kvcache.Hash {
 	return kvcache.Chain(kvcache.Root(""), tokens[:pos+1])
 }
 
-func (y *yard) advance(c *client) {
-	if len(c.seq.Tokens) >= c.limit {
-		y.leave(slices.Index(y.clients, c))
-		return
+// advance gives a client its next token, and those that were guessed right.
+func (y *yard) advance(c *client, drafts []token.ID) {
+	for i := 0; ; i++ {
+		if len(c.seq.Tokens) >= c.limit {
+			y.leave(slices.Index(y.clients, c))
+			return
+		}
+		c.seq.Tokens = append(c.seq.Tokens, next(len(c.seq.Tokens)))
+		if i == len(drafts) || c.seq.Tokens[len(c.seq.Tokens)-1] != drafts[i] {
+			return
+		}
+		y.scheduler.Accept(&c.seq)
 	}
-	c.seq.Tokens = append(c.seq.Tokens, token.ID(len(c.seq.Tokens)%7/6))
 }
+
+// next returns the token that a model gives at a position.
+func next(pos int) token.ID { return token.ID(pos % 7 / 6) }

@@ -5,6 +5,7 @@ package scheduler
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sampo-ai/sampo/internal/kvcache"
 )
@@ -14,14 +15,17 @@ type Config struct {
 	MaxBatchTokens int // token budget of a step
 	MaxRunning     int // sequences that run at once, at most MaxBatchTokens
 	// MixedTokens is how many tokens of prompts a step computes at most when it also decodes, so that one long
-	// prompt does not stall everyone's streams; 0: only the budget counts.
+	// prompt does not stall everyone's streams; 0: only the budget counts. See LimitMixed.
 	MixedTokens int
+	// Patience is how long a sequence waits before it may be admitted out of turn; 0: for ever.
+	Patience time.Duration
 }
 
-// A Slice is some consecutive tokens of a sequence that a step computes.
+// A Slice is some consecutive tokens of a sequence that a step computes. The last Drafts of them are of its Draft.
 type Slice struct {
 	*Sequence
 	First, Count int
+	Drafts       int
 }
 
 // A Batch is the work of one step.
@@ -33,12 +37,14 @@ type Batch struct {
 
 // A Scheduler has the two queues. Its methods are for one goroutine.
 type Scheduler struct {
-	cfg      Config
-	pool     *kvcache.Pool
-	running  []*Sequence
-	waiting  []*Sequence
-	arrivals uint64
-	batch    Batch
+	cfg        Config
+	pool       *kvcache.Pool
+	running    []*Sequence
+	waiting    []*Sequence
+	shares     shares
+	arrivals   uint64
+	admissions uint64
+	batch      Batch
 }
 
 // New returns a scheduler whose sequences keep their tokens in pool.
@@ -47,20 +53,22 @@ func New(cfg Config, pool *kvcache.Pool) (*Scheduler, error) {
 		return nil, fmt.Errorf("scheduler: %d sequences with a budget of %d tokens: want 1 sequence or more, and a token for each",
 			cfg.MaxRunning, cfg.MaxBatchTokens)
 	}
-	return &Scheduler{cfg: cfg, pool: pool}, nil
+	return &Scheduler{cfg: cfg, pool: pool, shares: shares{}}, nil
 }
 
 // Add queues a sequence. Its tokens must fit into the pool when it is alone.
 func (s *Scheduler) Add(q *Sequence) {
 	s.arrivals++
 	q.order = s.arrivals
+	q.tenant = s.shares.join(q.Tenant)
 	s.wait(q)
 }
 
 // Fork lets child, whose Tokens begin with all that parent has computed, continue on its own from there. If all
 // places are taken it waits, without blocks.
 func (s *Scheduler) Fork(parent, child *Sequence, tokens int) {
-	child.order = parent.order
+	child.order, child.overdue = parent.order, parent.overdue
+	child.tenant, child.paid = s.shares.join(parent.Tenant), parent.computed
 	child.Table = s.pool.Fork(parent.Table, tokens)
 	if len(s.running) == s.cfg.MaxRunning {
 		s.pool.Release(child.Table)
@@ -73,46 +81,59 @@ func (s *Scheduler) Fork(parent, child *Sequence, tokens int) {
 
 // Remove takes a sequence out, wherever it is, and frees its blocks. It may be called more than once.
 func (s *Scheduler) Remove(q *Sequence) {
-	same := func(other *Sequence) bool { return other == q }
-	switch q.state {
-	case gone:
-	case waiting:
-		s.waiting = slices.DeleteFunc(s.waiting, same)
-	case running:
-		s.running = slices.DeleteFunc(s.running, same)
-		s.pool.Release(q.Table)
+	s.take(q)
+	if q.tenant != nil {
+		s.shares.leave(q.tenant)
+		q.tenant = nil
 	}
-	q.state = gone
-	q.computed = 0
 }
 
 // Load returns how many sequences run and how many wait.
 func (s *Scheduler) Load() (running, waiting int) { return len(s.running), len(s.waiting) }
 
-// Schedule decides the next step. The batch is valid until the next call; an empty one means that nothing waits or
+// LimitMixed changes Config.MixedTokens.
+func (s *Scheduler) LimitMixed(tokens int) { s.cfg.MixedTokens = tokens }
+
+// Prefilling reports whether any running sequence has more than its latest token to compute.
+func (s *Scheduler) Prefilling() bool {
+	return slices.ContainsFunc(s.running, func(q *Sequence) bool { return !q.decoding() })
+}
+
+// Schedule decides the step that begins now. The batch is valid until the next call; an empty one means that nothing waits or
 // runs.
-func (s *Scheduler) Schedule() *Batch {
+func (s *Scheduler) Schedule(now time.Time) *Batch {
 	s.batch = Batch{Slices: s.batch.Slices[:0], Preempted: s.batch.Preempted[:0]}
 	budget := s.plan()
 	s.grow()
 	if len(s.batch.Preempted) == 0 {
-		s.admit(budget)
+		s.topUp(s.admit(budget, now))
 	}
 	s.batch.Copies = s.pool.TakeCopies()
 	s.debugCheck()
 	return &s.batch
 }
 
-// Done says that the batch was computed.
+// Done says that the batch was computed. Drafts do not count until they are accepted.
 func (s *Scheduler) Done(b *Batch) {
-	for _, slice := range b.Slices {
-		if slice.state != running {
-			continue
+	for i := range b.Slices {
+		if slice := &b.Slices[i]; slice.state == running {
+			s.commit(slice.Sequence, slice.Count-slice.Drafts)
 		}
-		slice.computed += slice.Count
-		s.pool.Commit(slice.Table, slice.Tokens[:slice.computed])
 	}
 	s.debugCheck()
+}
+
+// Accept says that the last token of q, which the owner appended after Done, was computed as a draft.
+func (s *Scheduler) Accept(q *Sequence) {
+	if q.state == running {
+		s.commit(q, 1)
+	}
+}
+
+func (s *Scheduler) commit(q *Sequence, count int) {
+	q.computed += count
+	q.charge(q.computed, outputCost)
+	s.pool.Commit(q.Table, q.Tokens[:q.computed])
 }
 
 // plan says how many tokens each running sequence gets, blocks aside, and returns how many prompt tokens are left
@@ -120,19 +141,44 @@ func (s *Scheduler) Done(b *Batch) {
 func (s *Scheduler) plan() int {
 	decoding := 0
 	for _, q := range s.running {
-		if q.planned = min(1, q.remaining()); q.remaining() == 1 {
+		s.pool.Trim(q.Table)
+		if q.planned = min(1, q.remaining()); q.decoding() {
 			decoding++
 		}
 	}
-	budget := s.cfg.MaxBatchTokens - decoding
+	budget := s.cfg.MaxBatchTokens - len(s.running)
+	for _, q := range s.running {
+		if q.decoding() {
+			n := min(len(q.Draft), budget)
+			q.planned += n
+			budget -= n
+		}
+	}
+	budget += len(s.running) - decoding
 	if decoding > 0 && s.cfg.MixedTokens > 0 {
 		budget = min(budget, s.cfg.MixedTokens)
 	}
+	return s.planPrompts(budget, len(s.running)-decoding)
+}
+
+// planPrompts divides budget among the running sequences with prompts left, and returns what is left for others.
+func (s *Scheduler) planPrompts(budget, prompts int) int {
+	waits := len(s.waiting) > 0 && len(s.running) < s.cfg.MaxRunning
 	for _, q := range s.running {
 		if q.remaining() > 1 {
-			q.planned = min(q.remaining(), budget)
+			prompts--
+			q.planned = min(q.remaining(), portion(budget, prompts > 0 || waits))
 			budget -= q.planned
 		}
+	}
+	return budget
+}
+
+// portion returns how much of a budget one prompt may take. If there are others, a quarter is left to them: a short
+// prompt overtakes a long one, and the long one hardly notices.
+func portion(budget int, others bool) int {
+	if others {
+		return budget - budget/4
 	}
 	return budget
 }
@@ -140,51 +186,80 @@ func (s *Scheduler) plan() int {
 // grow gives running sequences the blocks for what is planned, oldest first. Where blocks are lacking, the youngest
 // gives up its own.
 func (s *Scheduler) grow() {
-	for i := 0; i < len(s.running); i++ {
+	for i := 0; i < len(s.running); i++ { //nolint:intrange // preempt shortens the queue
 		q := s.running[i]
 		for q.planned > 0 && !s.pool.Grow(q.Table, q.computed+q.planned) {
+			if q.drafts() > 0 { // not worth anybody's blocks
+				q.planned = q.remaining()
+				continue
+			}
 			s.preempt(s.running[len(s.running)-1])
 			if q.state != running {
 				return
 			}
 		}
 		if q.planned > 0 {
-			s.batch.Slices = append(s.batch.Slices, Slice{Sequence: q, First: q.computed, Count: q.planned})
+			s.batch.Slices = append(s.batch.Slices, Slice{Sequence: q, First: q.computed, Count: q.planned, Drafts: q.drafts()})
 		}
 	}
 }
 
 // preempt takes all blocks of a running sequence. Its tokens stay, so it goes on exactly where it was.
 func (s *Scheduler) preempt(q *Sequence) {
-	s.Remove(q)
+	s.take(q)
 	s.wait(q)
 	s.batch.Preempted = append(s.batch.Preempted, q)
 }
 
-// admit lets waiting sequences run, in order, while there are places, tokens and blocks.
-func (s *Scheduler) admit(budget int) {
+// admit lets waiting sequences run while there are places, tokens and blocks. It returns what is left of the budget.
+func (s *Scheduler) admit(budget int, now time.Time) int {
 	for budget > 0 && len(s.waiting) > 0 && len(s.running) < s.cfg.MaxRunning {
-		q := s.waiting[0]
+		at := s.candidate(now)
+		q := s.waiting[at]
 		if !q.SkipCache {
 			q.computed = s.pool.Match(q.Table, q.Tokens)
 		}
-		count := min(q.remaining(), budget)
+		others := len(s.waiting) > 1 && len(s.running)+1 < s.cfg.MaxRunning
+		count := min(q.remaining(), portion(budget, others))
 		if !s.fits(q) || !s.pool.Grow(q.Table, q.computed+count) {
 			s.pool.Release(q.Table)
 			q.computed = 0
 			if len(s.running) == 0 {
 				panic(fmt.Sprintf("scheduler: a sequence of %d tokens does not fit into an empty pool", len(q.Tokens)))
 			}
-			return
+			return budget
 		}
-		if !q.admitted {
-			q.admitted, q.cached = true, q.computed
-		}
-		s.waiting = slices.Delete(s.waiting, 0, 1)
-		s.run(q)
+		s.enter(at, now)
 		budget -= count
 		s.batch.Slices = append(s.batch.Slices, Slice{Sequence: q, First: q.computed, Count: count})
 	}
+	return budget
+}
+
+// topUp gives what nobody took to prompts that can use it.
+func (s *Scheduler) topUp(budget int) {
+	for i := range s.batch.Slices {
+		slice := &s.batch.Slices[i]
+		more := min(budget, slice.remaining()-slice.Count)
+		if more > 0 && s.pool.Grow(slice.Table, slice.computed+slice.Count+more) {
+			slice.Count += more
+			budget -= more
+		}
+	}
+}
+
+// enter moves the waiting sequence at a place to those that run. Its tenant pays for the prompt at once, lest a crowd
+// of one tenant's sequences is admitted before the first of them has cost anything.
+func (s *Scheduler) enter(at int, now time.Time) {
+	q := s.waiting[at]
+	if !q.admitted {
+		q.admitted, q.cached, q.paid = true, q.computed, q.computed
+		q.charge(len(q.Tokens), 1)
+	}
+	q.overdue = q.overdue || s.cfg.Patience > 0 && now.Sub(q.Arrived) >= s.cfg.Patience
+	s.admissions++
+	s.waiting = slices.Delete(s.waiting, at, at+1)
+	s.run(q)
 }
 
 // fits reports whether there are blocks for all of q's tokens, beside what running sequences still need for theirs
@@ -206,26 +281,4 @@ func (s *Scheduler) fits(q *Sequence) bool {
 func (s *Scheduler) outstanding(q *Sequence, g int, group kvcache.Group) int {
 	most := group.Blocks(len(q.Tokens), s.cfg.MaxBatchTokens, s.pool.BlockSize())
 	return max(0, most-s.pool.Held(q.Table, g))
-}
-
-func (s *Scheduler) wait(q *Sequence) {
-	q.state = waiting
-	s.waiting = insert(s.waiting, q)
-}
-
-func (s *Scheduler) run(q *Sequence) {
-	q.state = running
-	q.planned = 0
-	s.running = insert(s.running, q)
-}
-
-// insert puts q behind those that come before it or are equal.
-func insert(queue []*Sequence, q *Sequence) []*Sequence {
-	at, _ := slices.BinarySearchFunc(queue, q, func(a, b *Sequence) int {
-		if before(a, b) <= 0 {
-			return -1
-		}
-		return 1
-	})
-	return slices.Insert(queue, at, q)
 }

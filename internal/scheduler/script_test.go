@@ -6,18 +6,21 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sampo-ai/sampo/internal/kvcache"
 	"github.com/sampo-ai/sampo/internal/testkit"
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
-// A stage performs script commands. After a step every sequence that is wholly computed gets one more token.
+// A stage performs script commands. After a step every sequence that is wholly computed gets one more token, and for
+// each draft that was guessed right another one.
 type stage struct {
 	t         *testing.T
 	pool      *kvcache.Pool
 	scheduler *Scheduler
 	named     map[string]*Sequence
+	now       time.Time
 }
 
 func TestScripts(t *testing.T) {
@@ -50,7 +53,10 @@ func (s *stage) do(c testkit.Command) string {
 		s.scheduler.Fork(parent, child, 0)
 	case "remove":
 		s.scheduler.Remove(s.named[c.Words[0]])
+	case "draft":
+		s.draft(c)
 	case "step":
+		s.now = s.now.Add(time.Duration(c.Int(s.t, "after", 0)) * time.Second)
 		return s.step()
 	case "load":
 		running, waiting := s.scheduler.Load()
@@ -72,6 +78,7 @@ func (s *stage) open(c testkit.Command) {
 		s.t.Fatalf("%s: %v", c.Where, err)
 	}
 	cfg := Config{MaxBatchTokens: c.Int(s.t, "budget", 8), MaxRunning: c.Int(s.t, "running", 4), MixedTokens: c.Int(s.t, "mixed", 0)}
+	cfg.Patience = time.Duration(c.Int(s.t, "patience", 0)) * time.Second
 	if s.scheduler, err = New(cfg, pool); err != nil {
 		s.t.Fatalf("%s: %v", c.Where, err)
 	}
@@ -81,6 +88,7 @@ func (s *stage) open(c testkit.Command) {
 // sequence makes a prompt of its own tokens, behind those of option same if given.
 func (s *stage) sequence(c testkit.Command) *Sequence {
 	q := &Sequence{Owner: c.Words[0], Priority: int64(c.Int(s.t, "priority", 0)), SkipCache: c.Options["cache"] == "skip"}
+	q.Tenant, q.Arrived = c.Options["tenant"], s.now
 	if other := s.named[c.Options["same"]]; other != nil {
 		q.Tokens = append(q.Tokens, other.Tokens[:c.Int(s.t, "first", len(other.Tokens))]...)
 	}
@@ -91,8 +99,21 @@ func (s *stage) sequence(c testkit.Command) *Sequence {
 	return q
 }
 
+// draft guesses what follows a sequence: tokens guesses, the first of them right.
+func (s *stage) draft(c testkit.Command) {
+	q := s.named[c.Words[0]]
+	q.Draft = q.Draft[:0]
+	for i := range c.Int(s.t, "tokens", 1) {
+		guess := token.ID(len(q.Tokens) + i)
+		if i >= c.Int(s.t, "right", 0) {
+			guess = -7
+		}
+		q.Draft = append(q.Draft, guess)
+	}
+}
+
 func (s *stage) step() string {
-	b := s.scheduler.Schedule()
+	b := s.scheduler.Schedule(s.now)
 	var out strings.Builder
 	for _, q := range b.Preempted {
 		fmt.Fprintf(&out, "preempt %s\n", q.Owner)
@@ -109,8 +130,22 @@ func (s *stage) step() string {
 	s.scheduler.Done(b)
 	for _, slice := range b.Slices {
 		if slice.Computed() == len(slice.Tokens) {
-			slice.Tokens = append(slice.Tokens, token.ID(len(slice.Tokens)))
+			s.extend(slice)
 		}
+		slice.Draft = slice.Draft[:0]
 	}
 	return out.String() + "\n"
+}
+
+func (s *stage) extend(slice Slice) {
+	next := token.ID(len(slice.Tokens))
+	slice.Tokens = append(slice.Tokens, next)
+	for _, guess := range slice.Draft[:slice.Drafts] {
+		if guess != next {
+			return
+		}
+		s.scheduler.Accept(slice.Sequence)
+		next = token.ID(len(slice.Tokens))
+		slice.Tokens = append(slice.Tokens, next)
+	}
 }
