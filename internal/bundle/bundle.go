@@ -20,6 +20,9 @@ import (
 type Options struct {
 	Name         string // in place of the name of the file or folder
 	ChatTemplate string // source of a chat template in place of the model's own
+	// StoreParams is a JSON object with parameters that a store keeps beside the model, under Ollama's names
+	// (temperature, top_k, top_p, min_p, repeat_penalty, stop); nil: none.
+	StoreParams []byte
 	// TextOnly opens tokenizer and template only: configuration and weights may be missing or unsupported.
 	TextOnly bool
 }
@@ -223,5 +226,6 @@ func (b *Bundle) finishText(opt Options) {
 	}
 	if b.Tokenizer != nil {
 		b.Tokenizer.MarkControl(append(templateMarkers(b.Tokenizer, b.TemplateSource), markers...)...)
+		b.fail(b.Defaults.fromStore(opt.StoreParams, b.Tokenizer))
 	}
 }

@@ -44,7 +44,7 @@ func hfFiles(t *testing.T) map[string]string {
 		"model.safetensors":      readFile(t, filepath.Join(tiny, "model.safetensors")),
 		"tokenizer.json":         tokenizerJSON(),
 		"tokenizer_config.json":  `{"bos_token":{"content":"<s>"},"eos_token":"<end>"}`,
-		"generation_config.json": `{"eos_token_id":[29,5],"temperature":0.6,"top_k":20,"top_p":0.95,"min_p":null,"max_new_tokens":64}`,
+		"generation_config.json": `{"eos_token_id":[29,5],"temperature":0.6,"top_k":20,"top_p":0.95,"min_p":null,"repetition_penalty":1.05,"max_new_tokens":64}`,
 		"README.md":              "---\ntags: [x]\nlicense: apache-2.0\n---\n# Tiny\n",
 	}
 }
@@ -135,7 +135,7 @@ func TestFolderOpensAndLoads(t *testing.T) {
 		}
 		d := b.Defaults
 		got := []any{number(d.Temperature), number(d.TopK), number(d.TopP), number(d.MinP), number(d.RepetitionPenalty), number(d.MaxTokens), d.EOS}
-		if diff := cmp.Diff([]any{float32(0.6), 20, float32(0.95), nil, nil, 64, []token.ID{29, 5}}, got); diff != "" {
+		if diff := cmp.Diff([]any{float32(0.6), 20, float32(0.95), nil, float32(1.05), 64, []token.ID{29, 5}}, got); diff != "" {
 			t.Errorf("defaults (-want +got):\n%s", diff)
 		}
 		checkLoads(t, b)
@@ -194,6 +194,43 @@ func TestGGUFOpensAndLoads(t *testing.T) {
 			t.Errorf("defaults (-want +got):\n%s", diff)
 		}
 		checkLoads(t, b)
+	}
+}
+
+func TestStoreParametersComeAfterTheFilesOwn(t *testing.T) {
+	data := withVocabulary(t, func(m *gguf.Metadata) {
+		m.Set("general.sampling.temp", float32(0.5))
+		m.Set("general.sampling.top_k", int32(40))
+		m.Set("general.sampling.top_p", float32(0.9))
+		m.Set("general.sampling.min_p", float32(0.05))
+		m.Set("general.sampling.penalty_repeat", float32(1.1))
+	})
+	for params, want := range map[string][]any{
+		"": {float32(0.5), 40, float32(0.9), float32(0.05), float32(1.1), []token.ID{2, 3}},
+		`{"temperature": 0.25, "top_k": 7, "repeat_penalty": 1.25, "num_ctx": 4096, "stop": ["<s>", "a", "not a token"]}`: {
+			float32(0.25), 7, float32(0.9), float32(0.05), float32(1.25), []token.ID{2, 3, 1},
+		},
+	} {
+		opt := Options{}
+		if params != "" {
+			opt.StoreParams = []byte(params)
+		}
+		b, err := OpenBytes("tiny", data, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := b.Defaults
+		got := []any{number(d.Temperature), number(d.TopK), number(d.TopP), number(d.MinP), number(d.RepetitionPenalty), d.EOS}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("defaults with %q (-want +got):\n%s", params, diff)
+		}
+	}
+	for params, want := range map[string]string{
+		"[]": "no object", "{": "the store's parameters", `{"top_p": 2}`: "top_p is 2, want 0 to 1", `{"top_k": "many"}`: "want a number",
+	} {
+		if _, err := OpenBytes("tiny", data, Options{StoreParams: []byte(params)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("parameters %s: error %v, want one with %q", params, err, want)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
+	"github.com/sampo-ai/sampo/internal/tokenizer"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
 
@@ -80,7 +81,13 @@ func (d *GenerationDefaults) fromGGUF(meta *gguf.Metadata) error {
 
 // fromJSON takes the defaults of generation_config.json, or nothing if there is none.
 func (d *GenerationDefaults) fromJSON(o *ordjson.Object) error {
-	for _, s := range d.settings([6]string{"temperature", "top_p", "min_p", "repetition_penalty", "top_k", "max_new_tokens"}) {
+	keys := [6]string{"temperature", "top_p", "min_p", "repetition_penalty", "top_k", "max_new_tokens"}
+	return d.fromObject(o, "generation_config.json", keys)
+}
+
+// fromObject takes the numbers that an object has under the keys of settings.
+func (d *GenerationDefaults) fromObject(o *ordjson.Object, file string, keys [6]string) error {
+	for _, s := range d.settings(keys) {
 		value, _ := o.Get(s.key)
 		if value == nil {
 			continue
@@ -88,12 +95,42 @@ func (d *GenerationDefaults) fromJSON(o *ordjson.Object) error {
 		n, _ := value.(ordjson.Number)
 		v, ok := n.Float64()
 		if !ok {
-			return fmt.Errorf("generation_config.json: %s is %s, want a number", s.key, ordjson.Marshal(value))
+			return fmt.Errorf("%s: %s is %s, want a number", file, s.key, ordjson.Marshal(value))
 		}
 		if err := s.check(v); err != nil {
-			return fmt.Errorf("generation_config.json: %w", err)
+			return fmt.Errorf("%s: %w", file, err)
 		}
 		s.set(v)
+	}
+	return nil
+}
+
+// storeFile names the parameters of a store in errors.
+const storeFile = "the store's parameters"
+
+// fromStore takes the parameters that a store keeps beside a model: see Options.StoreParams. Of its stop strings those that
+// are control tokens end a generation. They come after what the model's own files say.
+func (d *GenerationDefaults) fromStore(params []byte, t *tokenizer.Tokenizer) error {
+	if params == nil {
+		return nil
+	}
+	value, err := ordjson.Parse(params, maxJSONDepth)
+	if err != nil {
+		return fmt.Errorf("%s: %w", storeFile, err)
+	}
+	o, ok := value.(*ordjson.Object)
+	if !ok {
+		return fmt.Errorf("%s: got a JSON value that is no object", storeFile)
+	}
+	if err := d.fromObject(o, storeFile, [6]string{"temperature", "top_p", "min_p", "repeat_penalty", "top_k", ""}); err != nil {
+		return err
+	}
+	stops, _ := o.Array("stop")
+	for _, stop := range stops {
+		text, _ := stop.(string)
+		if id, ok := t.ID(text); ok && t.Kind(id) == token.Control {
+			d.addEOS(id)
+		}
 	}
 	return nil
 }

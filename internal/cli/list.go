@@ -27,7 +27,7 @@ func newList(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the models on this machine", Args: exactArgs(),
 		Long: "List the models on this machine: the built-in one, and those found where other programs keep them\n" +
-			"(Hugging Face, LM Studio, Ollama). They are used where they lie. sampo doctor shows the folders.",
+			"(Hugging Face, ModelScope, LM Studio, Ollama). They are used where they lie. sampo doctor shows the folders.",
 		RunE: func(*cobra.Command, []string) error {
 			models := env.registry().List()
 			if asJSON {

@@ -23,6 +23,7 @@ type Model struct {
 	Bytes        int64  // of its files
 	Modified     time.Time
 	Data         []byte // of a model inside the program
+	Params       []byte // what its store says of sampling: see bundle.Options.StoreParams
 	Backend      string // what the name that was resolved asked for after "@"
 }
 
@@ -94,10 +95,11 @@ func (m *Model) Inspect(opt bundle.Options) (bundle.Facts, error) {
 	return bundle.Inspect(m.Path, m.options(opt))
 }
 
-// options gives a bundle the name of the model. One named by its path is named by the bundle.
+// options gives a bundle the name of the model and its store's parameters. One named by its path is named by the bundle.
 func (m *Model) options(opt bundle.Options) bundle.Options {
 	if opt.Name == "" && m.Name != m.Path {
 		opt.Name = m.Name
 	}
+	opt.StoreParams = m.Params
 	return opt
 }

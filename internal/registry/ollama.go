@@ -26,7 +26,8 @@ type manifest struct {
 var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // ollamaModels lists the models of an Ollama store: manifests/HOST/OWNER/NAME/TAG name blobs/sha256-HASH. Its own
-// templates are in another language than the models' and are not read: the GGUF files have the models'.
+// templates are in another language than the models' and are not read: the GGUF files have the models'. Its parameters
+// are the model's defaults.
 func ollamaModels(dir string) []Model {
 	var all []Model
 	root := filepath.Join(dir, "manifests")
@@ -74,16 +75,25 @@ func ollamaModel(dir, rel string) (Model, bool) {
 	if json.Unmarshal(data, &m) != nil {
 		return Model{}, false
 	}
+	model := Model{Store: Ollama}
 	for _, layer := range m.Layers {
-		if layer.MediaType != "application/vnd.ollama.image.model" || !digestPattern.MatchString(layer.Digest) {
+		if !digestPattern.MatchString(layer.Digest) {
 			continue
 		}
-		path := filepath.Join(dir, "blobs", strings.Replace(layer.Digest, ":", "-", 1))
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			return Model{}, false
+		blob := strings.Replace(layer.Digest, ":", "-", 1)
+		switch layer.MediaType {
+		case "application/vnd.ollama.image.model":
+			path := filepath.Join(dir, "blobs", blob)
+			info, err := os.Stat(path)
+			if err != nil || !info.Mode().IsRegular() {
+				return Model{}, false
+			}
+			model.Path, model.Bytes, model.Modified = path, info.Size(), info.ModTime()
+		case "application/vnd.ollama.image.params":
+			if model.Params, err = weights.ReadIn(filepath.Join(dir, "blobs"), blob, maxManifestBytes); err != nil {
+				return Model{}, false
+			}
 		}
-		return Model{Store: Ollama, Path: path, Bytes: info.Size(), Modified: info.ModTime()}, true
 	}
-	return Model{}, false
+	return model, model.Path != ""
 }

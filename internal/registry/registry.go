@@ -52,6 +52,8 @@ func (s Store) models() []Model {
 	switch s.Kind {
 	case HuggingFace:
 		return hubModels(s.Folder)
+	case ModelScope:
+		return modelScopeModels(s.Folder)
 	case Ollama:
 		return ollamaModels(s.Folder)
 	}

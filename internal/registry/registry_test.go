@@ -45,6 +45,7 @@ func blob(n int) string { return fmt.Sprintf("%064x", n) }
 
 func manifestOf(digest string) string {
 	return `{"layers":[{"mediaType":"application/vnd.ollama.image.license","digest":"sha256:` + blob(9) + `"},` +
+		`{"mediaType":"application/vnd.ollama.image.params","digest":"sha256:` + blob(3) + `"},` +
 		`{"mediaType":"application/vnd.ollama.image.model","digest":"` + digest + `"}]}`
 }
 
@@ -72,6 +73,13 @@ func machine(t *testing.T) Config {
 		"hub/datasets--o--d/snapshots/r/x.gguf":                              "1",
 		"hub/version.txt":                                                    "1",
 
+		"scope/hub/models/q/Tiny2___5/config.json":       "{}",
+		"scope/hub/models/q/Tiny2___5/model.safetensors": "1234567",
+		"scope/hub/models/q/Tiny2.5":                     "->Tiny2___5",
+		"scope/hub/models/._____temp/q/half.gguf":        "1",
+		"scope/hub/q/older/m-Q4_0.gguf":                  "12",
+		"scope/hub/q/older/m-Q8_0.gguf":                  "123",
+
 		"lm/o/snap/m-Q4_K_M.gguf":    "1",
 		"lm/o/two/first.gguf":        "1",
 		"lm/o/two/second.gguf":       "1",
@@ -86,11 +94,13 @@ func machine(t *testing.T) Config {
 		"ollama/manifests/registry.ollama.ai/library/bad/latest":  "{",
 		"ollama/blobs/sha256-" + blob(1):                          "123",
 		"ollama/blobs/sha256-" + blob(2):                          "1234",
+		"ollama/blobs/sha256-" + blob(3):                          `{"temperature":0.3}`,
 	})
 	return Config{
 		Locations: Locations{
 			Models:      filepath.Join(root, "sampo"),
 			HuggingFace: []string{filepath.Join(root, "hub"), filepath.Join(root, "nothing")},
+			ModelScope:  []string{filepath.Join(root, "scope", "hub", "models"), filepath.Join(root, "scope", "hub")},
 			LMStudio:    []string{filepath.Join(root, "lm")},
 			Ollama:      []string{filepath.Join(root, "ollama")},
 		},
@@ -103,6 +113,20 @@ func machine(t *testing.T) Config {
 func tinyGGUF() []byte {
 	m := gguf.NewMetadata()
 	m.Set("general.architecture", "unheard-of")
+	var b bytes.Buffer
+	_ = gguf.Write(&b, m, nil)
+	return b.Bytes()
+}
+
+// withVocabulary is a file whose text can be opened too.
+func withVocabulary() []byte {
+	m := gguf.NewMetadata()
+	m.Set("general.architecture", "unheard-of")
+	m.Set("tokenizer.ggml.model", "gpt2")
+	m.Set("tokenizer.ggml.pre", "gpt-2")
+	m.Set("tokenizer.ggml.tokens", []string{"a", "b", "<s>"})
+	m.Set("tokenizer.ggml.token_type", []int32{1, 1, 3})
+	m.Set("tokenizer.ggml.merges", []string{})
 	var b bytes.Buffer
 	_ = gguf.Write(&b, m, nil)
 	return b.Bytes()
@@ -122,6 +146,9 @@ func TestListFindsTheModelsOfEveryStore(t *testing.T) {
 		"o/snap:Q8_0 [Hugging Face] 5",
 		"o/snap:BF16 [Hugging Face] 10",
 		"o/st--x [Hugging Face] 6",
+		"q/Tiny2.5 [ModelScope] 7",
+		"q/older:Q4_0 [ModelScope] 2",
+		"q/older:Q8_0 [ModelScope] 3",
 		"o/snap [LM Studio] 1",
 		"o/two:first.gguf [LM Studio] 1",
 		"o/two:second.gguf [LM Studio] 1",
@@ -157,6 +184,9 @@ func TestResolveFindsModelsByEveryKindOfName(t *testing.T) {
 		{"o/snap:m-Q8_0", filepath.Join(hub, "m-Q8_0.gguf"), ""},
 		{"o/snap:BF16", filepath.Join(hub, "BF16", "m-BF16-00001-of-00002.gguf"), ""},
 		{"o/snap:BF16/m-BF16-00001-of-00002.gguf", filepath.Join(hub, "BF16", "m-BF16-00001-of-00002.gguf"), ""},
+		{"q/tiny2.5", filepath.Join(cfg.Locations.ModelScope[0], "q", "Tiny2.5"), ""},
+		{"q/older", filepath.Join(cfg.Locations.ModelScope[1], "q", "older", "m-Q8_0.gguf"), ""},
+		{"q/older:q4_0", filepath.Join(cfg.Locations.ModelScope[1], "q", "older", "m-Q4_0.gguf"), ""},
 		{"o/two:second", filepath.Join(lm, "o", "two", "second.gguf"), ""},
 		{"tiny", filepath.Join(ollama, "sha256-"+blob(1)), ""},
 		{"tiny:1b", filepath.Join(ollama, "sha256-"+blob(2)), ""},
@@ -234,6 +264,21 @@ func TestInspectNamesTheModelAsItWasFound(t *testing.T) {
 	}
 }
 
+func TestOllamaParametersAreTheModelsDefaults(t *testing.T) {
+	cfg := machine(t)
+	if err := os.WriteFile(filepath.Join(cfg.Locations.Ollama[0], "blobs", "sha256-"+blob(1)), withVocabulary(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(cfg).Resolve("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Inspect(bundle.Options{})
+	if err != nil || f.Defaults.Temperature == nil || *f.Defaults.Temperature != 0.3 {
+		t.Errorf("temperature %v, %v, want 0.3", f.Defaults.Temperature, err)
+	}
+}
+
 func TestLocateFollowsTheEnvironment(t *testing.T) {
 	env := map[string]string{}
 	locate := func() Locations {
@@ -253,6 +298,10 @@ func TestLocateFollowsTheEnvironment(t *testing.T) {
 	check("hub with HF_HOME", locate().HuggingFace[0], "/hf/hub")
 	env["HF_HUB_CACHE"] = "/h"
 	check("hub with HF_HUB_CACHE", locate().HuggingFace[0], "/h")
+	check("ModelScope", strings.Join(locate().ModelScope, " "),
+		"/home/me/.cache/modelscope/hub/models /home/me/.cache/modelscope/models /home/me/.cache/modelscope/hub")
+	env["MODELSCOPE_CACHE"] = "/ms"
+	check("ModelScope with MODELSCOPE_CACHE", strings.Join(locate().ModelScope, " "), "/ms/hub/models /ms/models /ms/hub /ms")
 	check("Ollama", locate().Ollama[0], "/home/me/.ollama/models")
 	env["OLLAMA_MODELS"] = "/o"
 	check("Ollama with OLLAMA_MODELS", locate().Ollama[0], "/o")
