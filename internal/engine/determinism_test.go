@@ -130,6 +130,27 @@ func TestTheNextTurnStartsBehindTheAnswer(t *testing.T) {
 	}
 }
 
+func TestNamedConversationOutlivesACrowd(t *testing.T) {
+	for _, tt := range []struct {
+		session string
+		cached  int
+	}{{"", 0}, {"mine", 128}} {
+		e := start(t, newFake(400), Config{MaxContext: 400, MaxBatchTokens: 64, Blocks: []int{20, 20}})
+		turn := make([]token.ID, 130)
+		req := plainRequest(turn, 1)
+		req.Session = tt.session
+		submitAndRead(t.Context(), e, req)
+		for i := range token.ID(12) {
+			crowd := make([]token.ID, 100)
+			crowd[0] = i + 1
+			submitAndRead(t.Context(), e, plainRequest(crowd, 1))
+		}
+		if got := submitAndRead(t.Context(), e, req); got.err != nil || got.prompt.CachedTokens != tt.cached {
+			t.Errorf("session %q: %d tokens cached after the crowd (%v), want %d", tt.session, got.prompt.CachedTokens, got.err, tt.cached)
+		}
+	}
+}
+
 func TestPromptLogprobsDoNotDependOnChunksAndIgnoreTheCache(t *testing.T) {
 	prompt := make([]token.ID, 90)
 	for i := range prompt {

@@ -33,17 +33,20 @@ type Engine struct {
 	samplers  []*sampler.Sampler // per worker
 	logits    []float32          // [headRows, V]
 	watchdog  *time.Timer
+	prober    *time.Timer
 
 	// mu guards all below.
-	mu      sync.Mutex
-	arrived sync.Cond // the inbox is not empty, or closing
-	inbox   []order
-	fresh   int // requests in the inbox or just taken, not in stats yet
-	closing bool
-	stalled error      // the step under way takes too long
-	inStep  []*request // whose tokens the step under way computes
-	began   time.Time  // when that step began
-	stats   inference.Stats
+	mu       sync.Mutex
+	arrived  sync.Cond // the inbox is not empty, or closing
+	inbox    []order
+	fresh    int // requests in the inbox or just taken, not in stats yet
+	closing  bool
+	stalled  error      // the step under way takes too long
+	failure  error      // of the latest step that failed
+	failures int        // steps that failed, in a row
+	inStep   []*request // whose tokens the step under way computes
+	began    time.Time  // when that step began
+	stats    inference.Stats
 }
 
 // An order is something that another goroutine wants from the engine.
@@ -99,6 +102,8 @@ func newEngine(m model.Model, cfg Config) (*Engine, error) {
 	e.logits = make([]float32, e.step.headRows*c.Vocab)
 	e.watchdog = time.AfterFunc(cfg.StepTimeout, e.stall)
 	e.watchdog.Stop()
+	e.prober = time.AfterFunc(probeDelay, e.probe)
+	e.prober.Stop()
 	return e, nil
 }
 
@@ -172,21 +177,12 @@ func (e *Engine) Load() (running, waiting int) {
 	return e.stats.Running, e.stats.Waiting + e.fresh
 }
 
-// Err implements inference.Engine.
-func (e *Engine) Err() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closing {
-		return inference.ErrClosed
-	}
-	return e.stalled
-}
-
 // Close implements inference.Engine.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	e.closing = true
 	e.arrived.Broadcast()
+	e.prober.Stop()
 	e.mu.Unlock()
 	<-e.done
 	return nil

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -383,6 +384,49 @@ func TestStepThatDoesNotEndFailsItsRequests(t *testing.T) {
 	for e.Err() != nil {
 		runtime.Gosched()
 	}
+}
+
+func TestThreeFailuresInARowAreToldUntilAStepSucceeds(t *testing.T) {
+	f := newFake(64)
+	var broken atomic.Bool
+	f.forward = func(*model.Batch) error {
+		if broken.Load() {
+			panic("bang")
+		}
+		return nil
+	}
+	e := start(t, f, Config{})
+	ask := func() error { return submitAndRead(t.Context(), e, plainRequest([]token.ID{1}, 1)).err }
+	broken.Store(true)
+	for i := range sickAfter {
+		if err := e.Err(); err != nil {
+			t.Errorf("Err() after %d failures: %v, want nil", i, err)
+		}
+		if err := ask(); !errors.Is(err, inference.ErrEngine) {
+			t.Errorf("failure %d: got %v, want ErrEngine", i, err)
+		}
+		for e.failed() != i+1 {
+			runtime.Gosched() // the answer comes before the books are closed
+		}
+	}
+	if err := e.Err(); !errors.Is(err, inference.ErrEngine) || !strings.Contains(err.Error(), "bang") {
+		t.Errorf("Err() after %d failures: %v, want the cause", sickAfter, err)
+	}
+	broken.Store(false)
+	e.probe()
+	for e.failed() != 0 {
+		runtime.Gosched()
+	}
+	if err := e.Err(); err != nil {
+		t.Errorf("Err() after a step that succeeded: %v, want nil", err)
+	}
+}
+
+// failed returns how many steps in a row failed.
+func (e *Engine) failed() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.failures
 }
 
 func TestCloseEndsEverything(t *testing.T) {

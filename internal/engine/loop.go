@@ -97,6 +97,9 @@ func (e *Engine) admit(r *request) {
 	first := &r.choices[0].seq
 	first.Arrived = r.arrived
 	first.Table = e.pool.NewTable(r.CacheSalt, cap(first.Tokens))
+	if r.Session != "" {
+		first.Table.Keep()
+	}
 	e.scheduler.Add(first)
 }
 
@@ -160,6 +163,7 @@ func (e *Engine) leave(r *request, err error) {
 // salvage ends the requests of a step that failed. If the panic left the block accounting in doubt, everything is
 // started afresh: all requests fail, and no block is trusted.
 func (e *Engine) salvage(err error) {
+	e.step.failed = err
 	if e.step.scheduled && e.leaveStep(err) {
 		return
 	}

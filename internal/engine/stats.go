@@ -4,7 +4,6 @@ package engine
 
 import (
 	"errors"
-	"runtime"
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/inference"
@@ -78,7 +77,7 @@ func (e *Engine) endStep() {
 	defer e.mu.Unlock()
 	clear(e.inStep)
 	e.inStep = e.inStep[:0]
-	e.stalled = nil
+	e.judge()
 	e.publish()
 	s := &e.stats
 	if !e.step.began.IsZero() {
@@ -104,27 +103,5 @@ func (e *Engine) endStep() {
 	s.BlocksUsed = s.BlocksUsed[:0]
 	for g, total := range e.cfg.Blocks {
 		s.BlocksUsed = append(s.BlocksUsed, total-e.pool.Free(g))
-	}
-}
-
-// stall runs when a step takes too long. The step cannot be ended from outside, but its clients need not wait for it.
-func (e *Engine) stall() {
-	e.mu.Lock()
-	requests := append([]*request(nil), e.inStep...)
-	if len(requests) == 0 || time.Since(e.began) < e.cfg.StepTimeout { // it ended just now
-		e.mu.Unlock()
-		return
-	}
-	err := failure("a step takes longer than " + e.cfg.StepTimeout.String())
-	e.stalled = err
-	for _, r := range requests { // before their clients hear of it: the next step is without them
-		e.inbox = append(e.inbox, order{kind: abort, req: r, err: err})
-	}
-	e.mu.Unlock()
-	stacks := make([]byte, 1<<20)
-	stacks = stacks[:runtime.Stack(stacks, true)]
-	e.cfg.Logger.Error("engine: step takes too long", "timeout", e.cfg.StepTimeout, "requests", len(requests), "stack", string(stacks))
-	for _, r := range requests {
-		r.queue.Fail(err)
 	}
 }

@@ -26,6 +26,7 @@ type step struct {
 	headRows  int // rows of logits at once
 	at, first int // first job and first row of the Head under way
 	began     time.Time
+	failed    error // why it failed
 	work      func(i, worker int)
 }
 
@@ -58,7 +59,7 @@ func (s *step) reset(orders []order) {
 	clear(s.jobs)
 	s.jobs = s.jobs[:0]
 	s.submitted, s.scheduled, s.prefill = 0, false, 0
-	s.tally, s.began = tally{}, time.Time{}
+	s.tally, s.began, s.failed = tally{}, time.Time{}, nil
 	for _, o := range orders {
 		if o.kind == submit {
 			s.submitted++

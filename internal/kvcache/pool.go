@@ -78,6 +78,7 @@ func (p *Pool) Match(t *Table, tokens []token.ID) int {
 			}
 			b := p.stores[g].names[t.hashes[i]]
 			p.stores[g].share(b)
+			p.stores[g].blocks[b].kept = p.stores[g].blocks[b].kept || t.keep
 			t.blocks[g] = append(t.blocks[g], b)
 		}
 	}
@@ -185,7 +186,9 @@ func (p *Pool) Commit(t *Table, tokens []token.ID) {
 		h := t.name(&p.chain, tokens, t.named, p.cfg.BlockSize)
 		for g := range p.stores {
 			if t.named >= t.let[g] {
-				p.stores[g].name(t.blocks[g][t.named], h)
+				b := t.blocks[g][t.named]
+				p.stores[g].name(b, h)
+				p.stores[g].blocks[b].kept = p.stores[g].blocks[b].kept || t.keep
 			}
 		}
 	}
@@ -213,7 +216,7 @@ func (p *Pool) Trim(t *Table) {
 // Fork returns a table for a sequence that continues t's tokens on its own. Both list the same blocks.
 func (p *Pool) Fork(t *Table, tokens int) *Table {
 	f := p.NewTable("", tokens)
-	f.root, f.tokens, f.named = t.root, t.tokens, t.named
+	f.root, f.tokens, f.named, f.keep = t.root, t.tokens, t.named, t.keep
 	// A name may cover tokens that t has but not computed; the fork's differ there.
 	f.hashes = append(f.hashes, t.hashes[:min(len(t.hashes), t.tokens/p.cfg.BlockSize)]...)
 	for g := range t.blocks {
@@ -257,7 +260,7 @@ func (p *Pool) BlockSize() int { return p.cfg.BlockSize }
 func (p *Pool) Free(g int) int { return p.stores[g].free }
 
 // Total returns how many blocks group g has.
-func (p *Pool) Total(g int) int { return len(p.stores[g].blocks) - 1 }
+func (p *Pool) Total(g int) int { return len(p.stores[g].blocks) - rings }
 
 // Evictions returns how many names were dropped because their block was needed.
 func (p *Pool) Evictions() uint64 {

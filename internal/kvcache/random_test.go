@@ -80,6 +80,8 @@ func (l *ledger) step(r *rand.Rand) {
 	case r.IntN(6) == 0:
 		s := l.live[r.IntN(n)]
 		l.live = append(l.live, &sequence{l.pool.Fork(s.table, 0), slices.Clone(s.tokens), nil, s.salt})
+	case r.IntN(6) == 0:
+		l.guess(l.live[r.IntN(n)], 1+r.IntN(5))
 	default:
 		l.compute(l.live[r.IntN(n)], r)
 	}
@@ -93,6 +95,9 @@ func (l *ledger) open(r *rand.Rand) {
 		s.tokens = append(s.tokens, token.ID(r.IntN(8)/7))
 	}
 	s.table = l.pool.NewTable(s.salt, 0)
+	if r.IntN(3) == 0 {
+		s.table.Keep()
+	}
 	want := l.longest(s)
 	if got := l.pool.Match(s.table, s.tokens); got != want {
 		l.t.Errorf("Match of %v: %d tokens, want %d", s.tokens, got, want)
@@ -158,6 +163,28 @@ func (l *ledger) compute(s *sequence, r *rand.Rand) {
 		}
 	}
 	l.pool.Commit(s.table, s.tokens)
+}
+
+// guess makes room for tokens that turn out wrong: slots are written, and nothing else may change.
+func (l *ledger) guess(s *sequence, n int) {
+	if !l.pool.Grow(s.table, len(s.tokens)+n) {
+		return
+	}
+	for _, c := range l.pool.TakeCopies() {
+		copy(l.slots[c.Group][c.Dst], l.slots[c.Group][c.Src])
+	}
+	size := l.pool.BlockSize()
+	for g, table := range s.table.Blocks() {
+		for pos := len(s.tokens); pos < len(s.tokens)+n; pos++ {
+			l.slots[g][table[pos/size]][pos%size] = Hash{}
+		}
+	}
+	l.pool.Trim(s.table)
+	for g, table := range s.table.Blocks() {
+		if want := l.pool.blocks(len(s.tokens)); len(table) != want {
+			l.t.Errorf("group %d: %d blocks for %d tokens after Trim, want %d", g, len(table), len(s.tokens), want)
+		}
+	}
 }
 
 // slot stands for the keys and values of the token at pos: they depend on every token up to it.

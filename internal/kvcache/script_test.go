@@ -50,6 +50,9 @@ func (d *desk) do(c testkit.Command) string {
 		if d.tables[name] == nil {
 			d.tables[name] = d.pool.NewTable("", 0)
 		}
+		if c.Options["keep"] == "yes" {
+			d.tables[name].Keep()
+		}
 		if !d.pool.Grow(d.tables[name], len(c.Words[1])) {
 			return "no blocks\n"
 		}

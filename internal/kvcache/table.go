@@ -15,13 +15,18 @@ type Table struct {
 	let    []int       // per group: entries before this index are None
 	hashes []Hash      // of the sequence's full blocks, as far as they were needed
 	root   Hash
-	tokens int // positions before this are computed and lie in the blocks
-	named  int // blocks before this index went through naming
+	tokens int  // positions before this are computed and lie in the blocks
+	named  int  // blocks before this index went through naming
+	keep   bool // see Keep
 }
 
 // Blocks returns the table of each group. The caller must not change it and must not keep it past the next
 // operation on the pool.
 func (t *Table) Blocks() [][]BlockID { return t.blocks }
+
+// Keep says that the sequence belongs to a conversation that comes back: the blocks it fills or finds from now on are
+// evicted after those of others, as long as they are at most half of the cache.
+func (t *Table) Keep() { t.keep = true }
 
 // Tokens returns how many tokens the blocks hold.
 func (t *Table) Tokens() int { return t.tokens }
