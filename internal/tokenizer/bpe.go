@@ -80,10 +80,9 @@ func (m *bpe) split(e *encoder, word string) {
 
 // splitRune appends the symbols of word[i:i+n], one rune or byte.
 func (m *bpe) splitRune(e *encoder, word string, i, n int) {
-	id, ok := m.byteIDs[word[i]], true
-	if m.byteLevel {
-		ok = id != noID
-	} else {
+	id := m.byteIDs[word[i]]
+	ok := id != noID
+	if !m.byteLevel {
 		id, ok = m.whole(word[i : i+n])
 	}
 	if ok {

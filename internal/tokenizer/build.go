@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 var errNotPair = errors.New("not two pieces with a space between")
@@ -107,16 +106,12 @@ func (m *bpe) setByteFallback() {
 	m.newByteIDs(func(b byte) (uint32, bool) { return m.pieces.lookup(byteSpelling(b)) })
 }
 
-// setSpelledBytes sets the bytes of a vocabulary that spells text as it is: by replacements, and with fallback also the
-// tokens of single bytes.
-func (t *Tokenizer) setSpelledBytes(replace []replacer, fallback bool) {
+// setSpelledBytes sets the bytes of a vocabulary that spells text as it is: as the decoder rewrites each
+// piece, and with fallback also the tokens of single bytes.
+func (t *Tokenizer) setSpelledBytes(each normalizers, fallback bool) {
 	t.raw = rawBytes{at: make([]uint32, 1, len(t.pieces)+1)}
 	for _, piece := range t.decodedPieces() {
-		for _, r := range replace {
-			if strings.Contains(piece, r.old) {
-				piece = r.apply(piece, false)
-			}
-		}
+		piece = each.apply(piece, false)
 		if b, ok := singleByte(piece); ok && fallback {
 			t.raw.append(b)
 		} else {
@@ -144,7 +139,7 @@ func (t *Tokenizer) cutAtJoints(m *bpe) {
 	for _, piece := range m.pieces.text {
 		j.add(piece)
 	}
-	t.pre.splitters = append(t.pre.splitters, j.next)
+	t.pre = append(t.pre, preStep{split: j.next})
 }
 
 // mergesBytes reports whether some merge joins tokens of single bytes.

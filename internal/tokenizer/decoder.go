@@ -3,7 +3,6 @@
 package tokenizer
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/sampo-ai/sampo/internal/token"
@@ -11,8 +10,8 @@ import (
 
 // A decoding says what Decode does beyond joining the bytes of tokens.
 type decoding struct {
-	stripLeft  int  // spaces dropped at the very beginning of a text
-	firstPlain bool // the first token loses all its space marks (Metaspace)
+	stripLeft int                       // spaces dropped at the very beginning of a text
+	first     func(piece string) string // the text of the first token where it differs from that of later ones; or nil
 }
 
 // spaceMark is how SentencePiece spells a space.
@@ -61,8 +60,8 @@ func (d *Decoder) append(id token.ID) {
 		return
 	}
 	b := d.t.raw.of(id)
-	if d.t.decoding.firstPlain && !d.begun {
-		d.pending = append(d.pending, strings.ReplaceAll(d.t.pieces[id], spaceMark, "")...)
+	if d.t.decoding.first != nil && !d.begun {
+		d.pending = append(d.pending, d.t.decoding.first(d.t.pieces[id])...)
 		d.begun = true
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
-// A model turns a word into IDs. BPE is the only one so far.
+// A model turns a word into IDs: bpe, unigram, wordPiece or wordLevel.
 type model interface {
 	// appendWord appends the IDs of a word, which is not empty, to dst.
 	appendWord(dst []token.ID, e *encoder, word string) []token.ID
@@ -87,10 +87,11 @@ func (t *Tokenizer) allowing(data []span) func(a *addedToken, start, end int) bo
 
 // appendPiece appends the IDs of text[at.start:at.end], in which no raw added token is.
 func (t *Tokenizer) appendPiece(ids []token.ID, e *encoder, text string, at span, data []span) []token.ID {
-	raw, first := text[at.start:at.end], at.start == 0
+	raw := text[at.start:at.end]
+	first := at.start == 0 && t.normal.keepsStart(raw)
 	piece := t.normal.apply(raw, false)
 	if t.normalAdded == nil {
-		return t.appendWords(ids, e, t.pre.prepare(piece, first), t.pre.splitters)
+		return t.appendWords(ids, e, word{piece, first}, t.pre)
 	}
 	inside := t.normal.follow(raw, piece, within(data, at))
 	done := 0
@@ -100,13 +101,13 @@ func (t *Tokenizer) appendPiece(ids []token.ID, e *encoder, text string, at span
 			break
 		}
 		if done < m.start {
-			ids = t.appendWords(ids, e, t.pre.prepare(piece[done:m.start], first), t.pre.splitters)
+			ids = t.appendWords(ids, e, word{piece[done:m.start], first}, t.pre)
 		}
 		ids = append(ids, m.token.id)
 		done, first = m.end, false
 	}
 	if done < len(piece) {
-		ids = t.appendWords(ids, e, t.pre.prepare(piece[done:], first), t.pre.splitters)
+		ids = t.appendWords(ids, e, word{piece[done:], first}, t.pre)
 	}
 	return ids
 }
@@ -123,21 +124,36 @@ func within(spans []span, at span) []span {
 	return out
 }
 
-// appendWords splits s by the first splitter, each of its words by the next one, and appends the IDs of the last one's words.
-func (t *Tokenizer) appendWords(ids []token.ID, e *encoder, s string, splitters []splitter) []token.ID {
-	if len(splitters) == 0 {
-		if s == "" {
+// A word is a piece on its way through the steps of the pre-tokenizer.
+type word struct {
+	text  string
+	first bool // it begins the whole text
+}
+
+// appendWords splits w by the first step, each of its words by the next one, and appends the IDs of the last one's words.
+func (t *Tokenizer) appendWords(ids []token.ID, e *encoder, w word, pre []preStep) []token.ID {
+	if len(pre) == 0 {
+		if w.text == "" {
 			return ids
 		}
-		return e.appendCached(ids, t.model, s)
+		return e.appendCached(ids, t.model, w.text)
 	}
-	split, rest := splitters[0], splitters[1:]
-	for len(s) > 0 {
-		n := split(s)
-		if len(rest) == 0 {
+	step, rest := pre[0], pre[1:]
+	if step.rewrite != nil {
+		w.text = step.rewrite(w.text, w.first)
+	}
+	if step.split == nil {
+		return t.appendWords(ids, e, w, rest)
+	}
+	for s, first := w.text, w.first; len(s) > 0; first = false {
+		n := step.split(s)
+		switch {
+		case n < 0:
+			n = -n
+		case len(rest) == 0:
 			ids = e.appendCached(ids, t.model, s[:n])
-		} else {
-			ids = t.appendWords(ids, e, s[:n], rest)
+		default:
+			ids = t.appendWords(ids, e, word{s[:n], first}, rest)
 		}
 		s = s[n:]
 	}

@@ -13,6 +13,7 @@ type encoder struct {
 	symbols   []symbol
 	links     []link
 	heap      rankHeap
+	nodes     []node // of the Viterbi search
 	pending   uint32 // an unknown token not yet appended, or noID
 	pendingAt int32
 
@@ -58,6 +59,3 @@ func (e *encoder) appendCached(dst []token.ID, m model, word string) []token.ID 
 	}
 	return dst
 }
-
-// clear empties the cache. Called when the rules change.
-func (e *encoder) clear() { clear(e.cache) }

@@ -119,15 +119,14 @@ func on(b *bool, byDefault bool) bool {
 
 // fromGPT2 builds a byte-level BPE.
 func fromGPT2(v *Vocab) (*Tokenizer, error) {
-	i := slices.IndexFunc(namedPretokenizers, func(n named) bool { return slices.Contains(n.names, v.Pre) })
-	if i < 0 {
+	pre, steps, ok := pretokenizer(v.Pre)
+	if !ok {
 		var known []string
 		for _, n := range namedPretokenizers {
 			known = append(known, n.names...)
 		}
 		return nil, fmt.Errorf("pre: unknown pre-tokenizer %q, known are %s", v.Pre, strings.Join(known, ", "))
 	}
-	pre := namedPretokenizers[i]
 	t := newFromVocab(v)
 	for i, k := range t.kinds {
 		t.outside[i] = k == token.UserDefined
@@ -145,7 +144,7 @@ func fromGPT2(v *Vocab) (*Tokenizer, error) {
 	}
 	m.ignoreMerges = pre.ignoreMerges
 	t.addFromKinds()
-	t.pre.splitters = pre.splitters
+	t.pre = steps
 	if pre.nfc {
 		t.normal = normalizers{nfc}
 	}
@@ -184,7 +183,7 @@ func fromLlama(v *Vocab) (*Tokenizer, error) {
 		m.unknown = uint32(v.UNK)
 	}
 	t.model = m
-	t.setSpelledBytes([]replacer{{spaceMark, " "}}, true)
+	t.setSpelledBytes(normalizers{replacer{spaceMark, " "}}, true)
 	t.addFromKinds()
 	if on(v.AddSpacePrefix, true) {
 		t.normal = append(t.normal, prepender{spaceMark})

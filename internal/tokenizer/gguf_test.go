@@ -59,6 +59,11 @@ func TestGGUFVocabularyGivesTheSameIDs(t *testing.T) {
 		{"gpt2", "gpt2", "gpt-2", nil},
 		{"smollm", "gpt2", "smollm", nil},
 		{"qwen2", "gpt2", "qwen2", nil},
+		{"gpt4o", "gpt2", "gpt-4o", nil},
+		{"tekken", "gpt2", "tekken", nil},
+		{"kimi", "gpt2", "kimi-k2", nil},
+		{"qwen35", "gpt2", "qwen35", nil},
+		{"deepseek3", "gpt2", "deepseek-v3", nil},
 		{"llama2", "llama", "default", nil},
 		{"gemma", "llama", "default", &no},
 	} {
@@ -87,7 +92,7 @@ func TestGGUFRefusesWhatItDoesNotKnow(t *testing.T) {
 		change func(v *Vocab)
 		want   string
 	}{
-		{"pre-tokenizer", func(v *Vocab) { v.Pre = "elvish" }, `tokenizer: tokenizer.ggml.pre: unknown pre-tokenizer "elvish", known are gpt-2, smollm,`},
+		{"pre-tokenizer", func(v *Vocab) { v.Pre = "elvish" }, `tokenizer: tokenizer.ggml.pre: unknown pre-tokenizer "elvish", known are gpt-2, phi-2,`},
 		{"model", func(v *Vocab) { v.Model = "rwkv" }, `tokenizer: tokenizer.ggml.model: unknown model "rwkv"`},
 		{"no tokens", func(v *Vocab) { v.Tokens = nil }, "tokenizer: tokenizer.ggml.tokens: the file has none"},
 		{"types missing", func(v *Vocab) { v.Types = v.Types[1:] }, "tokenizer: tokenizer.ggml.token_type: "},

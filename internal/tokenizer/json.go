@@ -5,7 +5,6 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -69,7 +68,7 @@ func fromJSON(data []byte, config *ordjson.Object) (*Tokenizer, error) {
 	t := &Tokenizer{bos: token.None, eos: token.None, unk: token.None, pad: token.None}
 	b := &builder{t: t}
 	for _, step := range []func(*jsonFile) error{
-		b.modelType, b.vocabulary, b.addedTokens, b.normalizer, b.preTokenizer, b.bpe, b.decoder, b.postProcessor,
+		b.modelType, b.vocabulary, b.addedTokens, b.normalizer, b.preTokenizer, b.model, b.decoder, b.postProcessor,
 	} {
 		if err := step(f); err != nil {
 			return nil, err
@@ -156,179 +155,9 @@ func (r *jsonReader) value() (any, error) {
 type builder struct {
 	t         *Tokenizer
 	byteLevel bool
-	prepared  bool // the pre-tokenizer rewrites pieces before it splits them
-	fuse      bool // the decoder has joined all tokens
+	kind      string    // of the model
+	scores    []float64 // of pieces, for Unigram
 	m         *bpe
-}
-
-// modelType refuses models that are not BPE, and BPE of kinds that none of the known families has.
-func (b *builder) modelType(f *jsonFile) error {
-	kind, ok := f.model.String("type")
-	if !ok && f.merges != nil {
-		kind = "BPE" // older files leave it out
-	}
-	if kind != "BPE" {
-		return fmt.Errorf("model: type %q is not supported, only BPE", kind)
-	}
-	if f.vocab == nil || f.merges == nil {
-		return errors.New("model: vocab or merges missing")
-	}
-	for _, name := range []string{"continuing_subword_prefix", "end_of_word_suffix"} {
-		if v, _ := f.model.Get(name); v != nil && v != "" {
-			return fmt.Errorf("model.%s: %v is not supported", name, v)
-		}
-	}
-	if v, _ := f.model.Get("dropout"); v != nil && v != ordjson.Number("0.0") && v != ordjson.Number("0") {
-		return fmt.Errorf("model.dropout: %v is not supported", v)
-	}
-	return nil
-}
-
-// A vocabEntry is one piece, as a range of the buffer that holds all spellings.
-type vocabEntry struct{ id, start, end int }
-
-// vocabulary reads model.vocab into t.pieces.
-func (b *builder) vocabulary(f *jsonFile) error {
-	r := f.vocab
-	var entries []vocabEntry
-	var text []byte
-	top := -1
-	err := r.object(func(key []byte) error {
-		id, err := r.integer()
-		if err != nil {
-			return err
-		}
-		if !utf8.Valid(key) {
-			return r.fail("a piece is not valid UTF-8")
-		}
-		entries = append(entries, vocabEntry{id, len(text), len(text) + len(key)})
-		text = append(text, key...)
-		top = max(top, id)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("model.vocab: %w", err)
-	}
-	// Room for the holes that real files have, not for whatever a hostile one says.
-	if limit := min(maxVocab, 2*len(entries)+1<<16); top >= limit {
-		return fmt.Errorf("model.vocab: ID %d in a vocabulary of %d pieces", top, len(entries))
-	}
-	spelling := string(text)
-	b.t.pieces = make([]string, top+1)
-	for _, e := range entries {
-		if b.t.pieces[e.id] != "" {
-			return fmt.Errorf("model.vocab: %q and %q have the same ID %d", b.t.pieces[e.id], spelling[e.start:e.end], e.id)
-		}
-		b.t.pieces[e.id] = spelling[e.start:e.end]
-	}
-	return nil
-}
-
-// bpe builds the model.
-func (b *builder) bpe(f *jsonFile) error {
-	t := b.t
-	if b.byteLevel {
-		b.m = t.newByteLevel()
-	} else {
-		b.m = &bpe{kinds: t.kinds, outside: t.outside, unknown: noID}
-		b.m.pieces = newPieceTable(t.pieces, func(id int) bool { return t.pieces[id] != "" })
-		t.model = b.m
-	}
-	if err := b.options(f); err != nil {
-		return err
-	}
-	if err := b.m.readMerges(f.merges, f.count); err != nil {
-		return fmt.Errorf("model.%w", err)
-	}
-	t.cutAtJoints(b.m)
-	b.m.ban()
-	return nil
-}
-
-// options reads the model's switches and its unknown token.
-func (b *builder) options(f *jsonFile) error {
-	fallback := false
-	for name, at := range map[string]*bool{
-		"byte_fallback": &fallback, "fuse_unk": &b.m.fuseUnknown, "ignore_merges": &b.m.ignoreMerges,
-	} {
-		v, err := boolOf(f.model, name, false)
-		if err != nil {
-			return fmt.Errorf("model.%w", err)
-		}
-		*at = v
-	}
-	if !b.byteLevel {
-		b.m.newByteIDs(func(c byte) (uint32, bool) {
-			if !fallback {
-				return 0, false
-			}
-			return b.m.pieces.lookup(byteSpelling(c))
-		})
-	}
-	v, _ := f.model.Get("unk_token")
-	if v == nil {
-		return nil
-	}
-	name, ok := v.(string)
-	if !ok {
-		return errors.New("model.unk_token: want a string")
-	}
-	for id, piece := range b.t.pieces {
-		if piece == name && name != "" {
-			b.m.unknown, b.t.unk = uint32(id), token.ID(id)
-			return nil
-		}
-	}
-	return fmt.Errorf("model.unk_token: %q is not in the vocabulary", name)
-}
-
-// readMerges reads about n merges, best first: strings "left right", or arrays of two strings.
-func (m *bpe) readMerges(r *jsonReader, n int) error {
-	list := m.newMergeList(n)
-	var left, right []byte
-	err := r.array(func(int) error {
-		var err error
-		if left, right, err = r.pair(left[:0], right[:0]); err != nil {
-			return err
-		}
-		return list.add(left, right)
-	})
-	if err != nil {
-		return fmt.Errorf("merges[%d]: %w", list.next, err)
-	}
-	return nil
-}
-
-// pair reads one merge.
-func (r *jsonReader) pair(left, right []byte) (l, rt []byte, err error) {
-	if r.peek() == '"' {
-		if left, err = r.str(left); err != nil {
-			return left, right, err
-		}
-		for i, c := range left {
-			if c == ' ' {
-				return left[:i], append(right, left[i+1:]...), nil
-			}
-		}
-		return left, right, errNotPair
-	}
-	n := 0
-	err = r.array(func(i int) error {
-		var err error
-		switch n++; i {
-		case 0:
-			left, err = r.str(left)
-		case 1:
-			right, err = r.str(right)
-		default:
-			err = errNotPair
-		}
-		return err
-	})
-	if err == nil && n != 2 {
-		err = errNotPair
-	}
-	return left, right, err
 }
 
 // boolOf returns a member that is true, false or null.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -198,6 +199,20 @@ func (r *jsonReader) integer() (int, error) {
 		return 0, r.fail("want an integer that is not negative")
 	}
 	return n, nil
+}
+
+// float reads a number.
+func (r *jsonReader) float() (float64, error) {
+	r.space()
+	start := r.pos
+	for r.pos < len(r.data) && strings.IndexByte("+-.0123456789eE", r.data[r.pos]) >= 0 {
+		r.pos++
+	}
+	v, err := strconv.ParseFloat(string(r.data[start:r.pos]), 64)
+	if err != nil {
+		return 0, r.fail("%q is not a number", r.data[start:r.pos])
+	}
+	return v, nil
 }
 
 // skip moves past any value and returns its text. Only strings and brackets are looked at: what is needed is parsed

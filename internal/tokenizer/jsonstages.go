@@ -3,10 +3,8 @@
 package tokenizer
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -82,257 +80,28 @@ func (f *jsonFile) each(key, list string, read func(stage) error) error {
 	return nil
 }
 
-func (b *builder) normalizer(f *jsonFile) error {
-	return f.each("normalizer", "normalizers", func(s stage) error {
-		if form, ok := forms[s.kind]; ok {
-			b.t.normal = append(b.t.normal, form)
-			return nil
-		}
-		switch s.kind {
-		case "Replace":
-			r, err := s.replacer()
-			b.t.normal = append(b.t.normal, r)
-			return err
-		case "Prepend":
-			prefix, ok := s.String("prepend")
-			if !ok {
-				return s.fail("prepend: want a string")
-			}
-			b.t.normal = append(b.t.normal, prepender{prefix})
-			return nil
-		}
-		return s.unknown()
-	})
-}
-
-// replacer reads a Replace by a plain string.
-func (s stage) replacer() (replacer, error) {
-	old, err := s.pattern("String")
-	if err != nil {
-		return replacer{}, err
-	}
+// content returns the text that a Replace puts in.
+func (s stage) content() (string, error) {
 	content, ok := s.String("content")
 	if !ok {
-		return replacer{}, s.fail("content: want a string")
+		return "", s.fail("content: want a string")
 	}
-	return replacer{old, content}, nil
+	return content, nil
 }
 
-// pattern returns the pattern of a stage, which must be of the given kind, String or Regex, and not empty.
-func (s stage) pattern(kind string) (string, error) {
+// pattern returns the pattern of a stage, a string or a regular expression; the other one is empty.
+func (s stage) pattern() (text, regex string, err error) {
+	if old, ok := s.String("pattern"); ok && old != "" { // older files
+		return old, "", nil
+	}
 	p, _ := s.Object.Object("pattern")
-	text, ok := p.String(kind)
-	if !ok || text == "" || p.Len() != 1 {
+	text, isText := p.String("String")
+	regex, isRegex := p.String("Regex")
+	if p.Len() != 1 || isText && text == "" || !isText && !isRegex {
 		v, _ := s.Get("pattern")
-		return "", s.fail("pattern %s is not supported", ordjson.Marshal(v))
+		return "", "", s.fail("pattern %s is not supported", ordjson.Marshal(v))
 	}
-	return text, nil
-}
-
-func (b *builder) preTokenizer(f *jsonFile) error {
-	return f.each("pre_tokenizer", "pretokenizers", func(s stage) error {
-		if b.byteLevel {
-			return s.fail("%s after ByteLevel is not supported", s.kind)
-		}
-		switch s.kind {
-		case "ByteLevel":
-			return b.preByteLevel(s)
-		case "Split":
-			return b.preSplit(s)
-		case "Digits":
-			individual, err := s.flag("individual_digits", false)
-			if individual {
-				b.splitBy(scanDigits)
-			} else {
-				b.splitBy(scanDigitRuns)
-			}
-			return err
-		case "Metaspace":
-			return b.preMetaspace(s)
-		}
-		return s.unknown()
-	})
-}
-
-func (b *builder) splitBy(scan splitter) { b.t.pre.splitters = append(b.t.pre.splitters, scan) }
-
-// rewrites notes that a stage rewrites pieces, which must happen before any splitting.
-func (b *builder) rewrites(s stage) error {
-	if b.prepared || len(b.t.pre.splitters) > 0 {
-		return s.fail("%s after another stage is not supported", s.kind)
-	}
-	b.prepared = true
-	return nil
-}
-
-func (b *builder) preByteLevel(s stage) error {
-	b.byteLevel = true
-	prefix, err := s.flag("add_prefix_space", true)
-	if err != nil {
-		return err
-	}
-	if prefix {
-		if err := b.rewrites(s); err != nil {
-			return err
-		}
-		b.t.pre.prefix = " "
-	}
-	regex, err := s.flag("use_regex", true)
-	if err != nil {
-		return err
-	}
-	if regex {
-		b.splitBy(scanGPT2)
-	}
-	return nil
-}
-
-// preSplit reads a Split by one of the known expressions, all of which match every text from end to end, so that keeping
-// the matches apart and removing what is between them are the same; or by a string.
-func (b *builder) preSplit(s stage) error {
-	behavior, _ := s.String("behavior")
-	invert, err := s.flag("invert", false)
-	if err != nil {
-		return err
-	}
-	if text, err := s.pattern("String"); err == nil {
-		switch {
-		case behavior == "MergedWithPrevious" && !invert && utf8.RuneCountInString(text) == 1:
-			b.splitBy(scanAfter(text))
-			return nil
-		case behavior == "MergedWithNext" && !invert && utf8.RuneCountInString(text) == 1:
-			b.splitBy(scanBefore(text))
-			return nil
-		}
-		return s.fail("splitting by %q with behavior %q, invert %t, is not supported", text, behavior, invert)
-	}
-	regex, err := s.pattern("Regex")
-	if err != nil {
-		return err
-	}
-	if !(behavior == "Isolated" && !invert || behavior == "Removed" && invert) {
-		return s.fail("behavior %q with invert %t is not supported", behavior, invert)
-	}
-	for _, p := range patterns {
-		if p.regex == regex {
-			b.splitBy(p.scan)
-			return nil
-		}
-	}
-	return s.fail("unknown pattern %q", regex)
-}
-
-func (b *builder) preMetaspace(s stage) error {
-	if err := b.rewrites(s); err != nil {
-		return err
-	}
-	mark, ok := s.String("replacement")
-	if !ok || utf8.RuneCountInString(mark) != 1 {
-		return s.fail("replacement: want one character")
-	}
-	scheme, err := s.scheme()
-	if err != nil {
-		return err
-	}
-	split, err := s.flag("split", true)
-	if err != nil {
-		return err
-	}
-	b.t.pre.replaceSpace = mark
-	if scheme != "never" {
-		b.t.pre.prefix, b.t.pre.firstOnly = mark, scheme == "first"
-	}
-	if split {
-		b.splitBy(scanBefore(mark))
-	}
-	return nil
-}
-
-// scheme returns when a Metaspace puts its mark before a piece: always, first or never.
-func (s stage) scheme() (string, error) {
-	add, err := s.flag("add_prefix_space", true)
-	if err != nil {
-		return "", err
-	}
-	scheme, ok := s.String("prepend_scheme")
-	switch {
-	case !ok && add:
-		return "always", nil
-	case !ok, scheme == "never":
-		return "never", nil
-	case add && (scheme == "always" || scheme == "first"):
-		return scheme, nil
-	}
-	return "", s.fail("prepend_scheme %q with add_prefix_space %t is not supported", scheme, add)
-}
-
-func (b *builder) decoder(f *jsonFile) error {
-	var replace []replacer
-	var fallback, fused, joined bool
-	err := f.each("decoder", "decoders", func(s stage) error {
-		if joined {
-			return s.fail("%s after another decoder is not supported", s.kind)
-		}
-		switch s.kind {
-		case "ByteLevel":
-			joined = true
-			if !b.byteLevel || len(replace) > 0 || fallback {
-				return s.fail("ByteLevel does not fit the other stages")
-			}
-		case "Replace":
-			r, err := s.replacer()
-			if fallback || fused {
-				return s.fail("Replace after another decoder is not supported")
-			}
-			replace = append(replace, r)
-			return err
-		case "ByteFallback":
-			fallback = true
-		case "Fuse":
-			fused = true
-		case "Strip":
-			return b.decodeStrip(s, fused)
-		case "Metaspace":
-			joined = true
-			scheme, err := s.scheme()
-			if mark, _ := s.String("replacement"); mark != spaceMark {
-				return s.fail("replacement %q is not supported", mark)
-			}
-			replace = append(replace, replacer{spaceMark, " "})
-			b.t.decoding.firstPlain = scheme != "never"
-			return err
-		default:
-			return s.unknown()
-		}
-		return nil
-	})
-	if err != nil || joined && b.byteLevel {
-		return err
-	}
-	if !joined && !fused || b.byteLevel {
-		return errors.New("decoder: missing, or one that leaves tokens apart")
-	}
-	b.t.setSpelledBytes(replace, fallback)
-	for id, piece := range b.t.pieces {
-		if _, ok := singleByte(piece); ok && fallback && b.t.kinds[id] == token.Normal {
-			b.t.kinds[id] = token.Byte
-		}
-	}
-	return nil
-}
-
-// decodeStrip reads a Strip of leading spaces.
-func (b *builder) decodeStrip(s stage, fused bool) error {
-	v, _ := s.Get("start")
-	n, _ := v.(ordjson.Number)
-	start, ok := n.Int64()
-	stop, _ := s.Get("stop")
-	content, _ := s.String("content")
-	if !fused || !ok || start < 0 || start > 16 || stop != ordjson.Number("0") || content != " " {
-		return s.fail("only stripping up to 16 leading spaces of the joined text is supported")
-	}
-	b.t.decoding.stripLeft = int(start)
-	return nil
+	return text, regex, nil
 }
 
 func (b *builder) postProcessor(f *jsonFile) error {
@@ -342,9 +111,28 @@ func (b *builder) postProcessor(f *jsonFile) error {
 			return nil // offsets only
 		case "TemplateProcessing":
 			return b.template(s)
+		case "BertProcessing", "RobertaProcessing":
+			return b.bertAround(s)
 		}
 		return s.unknown()
 	})
+}
+
+// bertAround reads the tokens that BERT puts before and behind a text.
+func (b *builder) bertAround(s stage) error {
+	for key, at := range map[string]*[]token.ID{"cls": &b.t.prefix, "sep": &b.t.suffix} {
+		pair, _ := s.Array(key)
+		if len(pair) != 2 {
+			return s.fail("%s: want a token and its ID", key)
+		}
+		n, _ := pair[1].(ordjson.Number)
+		id, ok := n.Int64()
+		if !ok || id < 0 || id >= int64(len(b.t.pieces)) {
+			return s.fail("%s: %q is not an ID", key, string(n))
+		}
+		*at = append(*at, token.ID(id))
+	}
+	return nil
 }
 
 // template reads which tokens stand before and behind a single text.

@@ -2,7 +2,10 @@
 
 package tokenizer
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // A normalizer rewrites a piece before it is split into words.
 type normalizer interface {
@@ -42,6 +45,16 @@ func (n normalizers) apply(s string, inner bool) string {
 		s = step.apply(s, inner)
 	}
 	return s
+}
+
+// keepsStart reports whether the beginning of s is still there after normalisation, which a stage that treats the beginning of
+// a text otherwise asks for.
+func (n normalizers) keepsStart(s string) bool {
+	if len(n) == 0 || s == "" {
+		return true
+	}
+	_, size := utf8.DecodeRuneInString(s)
+	return n.apply(s[:size], false) != ""
 }
 
 // follow maps ranges of the text before normalisation to the text after it, which is whole. Where a rewriting reaches

@@ -20,7 +20,10 @@ import (
 )
 
 // The tokenizers under testdata are of the kinds that models use, trained and asked by tools/tokenizers/fixtures.py.
-var fixtureNames = []string{"gpt2", "smollm", "llama3", "qwen2", "flags", "llama2", "gemma", "metaspace"}
+var fixtureNames = []string{
+	"gpt2", "smollm", "llama3", "qwen2", "flags", "llama2", "gemma", "metaspace", "gpt4o", "tekken", "kimi", "qwen35", "deepseek3", "deepseek",
+	"splits1", "splits2", "splits3", "bert", "bertcased", "words", "t5", "xlmr", "unibytes",
+}
 
 // A reference is one text with what Hugging Face's tokenizers makes of it.
 type reference struct {

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// A splitter returns the length of the first word of s, which is not empty and valid UTF-8. Words cover a piece without
-// gaps. The scanners below are the patterns that models write as regular expressions, by hand.
+// A splitter returns the length of the first word of s, which is not empty and valid UTF-8; a negative length is that of
+// text before it that belongs to no word. The scanners below are the patterns that models write as regular expressions, by
+// hand.
 type splitter func(s string) int
 
 const notSpaceLetterNumber = ^(spaces | letters | numbers)
@@ -39,16 +40,20 @@ func scanGPT2(s string) int {
 }
 
 // scanLlama3 is (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-func scanLlama3(s string) int { return scanCased(s, 3) }
+func scanLlama3(s string) int { return scanCased(s, 3, letters) }
 
 // scanQwen2 is as scanLlama3, with \p{N} in place of \p{N}{1,3}.
-func scanQwen2(s string) int { return scanCased(s, 1) }
+func scanQwen2(s string) int { return scanCased(s, 1, letters) }
 
-func scanCased(s string, maxDigits int) int {
+// scanQwen35 is as scanQwen2, with marks counted as letters, but for the character before a word.
+func scanQwen35(s string) int { return scanCased(s, 1, letters|marks) }
+
+// scanCased is the common part of these: runs of word are words.
+func scanCased(s string, maxDigits int, word classSet) int {
 	c, n := firstClass(s)
 	switch {
-	case c.in(letters):
-		return n + spanOf(s[n:], letters)
+	case c.in(word):
+		return n + spanOf(s[n:], word)
 	case c == classNumber:
 		return numberRun(s, maxDigits)
 	}
@@ -58,14 +63,15 @@ func scanCased(s string, maxDigits int) int {
 		}
 	}
 	next, size := firstClass(s[n:])
-	if next.in(letters) && s[0] != '\r' && s[0] != '\n' {
-		return n + size + spanOf(s[n+size:], letters)
+	if next.in(word) && s[0] != '\r' && s[0] != '\n' {
+		return n + size + spanOf(s[n+size:], word)
 	}
+	other := notSpaceLetterNumber &^ word
 	switch {
 	case c != classSpace:
-		n += spanOf(s[n:], notSpaceLetterNumber)
-	case s[0] == ' ' && size > 0 && next.in(notSpaceLetterNumber):
-		n += size + spanOf(s[n+size:], notSpaceLetterNumber)
+		n += spanOf(s[n:], other)
+	case s[0] == ' ' && size > 0 && next.in(other):
+		n += size + spanOf(s[n+size:], other)
 	default:
 		return newlineRun(s)
 	}

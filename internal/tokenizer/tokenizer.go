@@ -25,7 +25,7 @@ type Tokenizer struct {
 	rawAdded    *matcher // added tokens found before normalisation; nil: none
 	normalAdded *matcher // and after it
 	normal      normalizers
-	pre         pretokenizer
+	pre         []preStep
 	model       model
 	prefix      []token.ID // put around a text with Options.AddSpecial
 	suffix      []token.ID

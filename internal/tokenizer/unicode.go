@@ -35,7 +35,10 @@ type classSet uint16
 
 const (
 	letters   classSet = 1<<classUpper | 1<<classTitle | 1<<classLower | 1<<classModifier | 1<<classOtherLetter
+	marks     classSet = 1 << classMark
 	numbers   classSet = 1 << classNumber
+	puncts    classSet = 1 << classPunct
+	symbols   classSet = 1 << classSymbol
 	digitsAny classSet = 1<<classNumber | 1<<classLateNumber
 	spaces    classSet = 1 << classSpace
 )
