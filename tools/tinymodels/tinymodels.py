@@ -37,10 +37,10 @@ def models():
     return {
         # Grouped queries, q width other than hidden size, Llama 3.1's rope scaling, own output matrix.
         "llama3": ("llama", transformers.LlamaConfig(
-            vocab_size=160, hidden_size=60, num_hidden_layers=3, num_attention_heads=6, num_key_value_heads=2, head_dim=16,
-            intermediate_size=96, rms_norm_eps=1e-5, tie_word_embeddings=False,
+            **small | dict(num_hidden_layers=3, num_attention_heads=6, num_key_value_heads=2, head_dim=12, rms_norm_eps=1e-5),
+            tie_word_embeddings=False,
             rope_parameters=dict(rope_type="llama3", rope_theta=1000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
-                                 original_max_position_embeddings=64), **common)),
+                                 original_max_position_embeddings=64))),
         # Sizes that no vector width divides, three KV heads, biases everywhere, linear rope scaling, tied.
         "odd": ("llama", transformers.LlamaConfig(
             vocab_size=77, hidden_size=54, num_hidden_layers=2, num_attention_heads=9, num_key_value_heads=3, head_dim=20,
@@ -67,19 +67,19 @@ def models():
             **whole | less, tie_word_embeddings=True,
             rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32))),
         "qwen3": ("qwen3", transformers.Qwen3Config(
-            vocab_size=133, hidden_size=48, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=1, head_dim=32,
-            intermediate_size=80, rms_norm_eps=1e-6, tie_word_embeddings=True,
-            rope_parameters=dict(rope_type="default", rope_theta=1000000.0), **common)),
+            **small, tie_word_embeddings=True, rope_parameters=dict(rope_type="default", rope_theta=1000000.0))),
+        "gemma": ("gemma", transformers.GemmaConfig(
+            **small | less, hidden_act="gelu_pytorch_tanh", pad_token_id=0, rope_parameters=default)),
         # A layer with a window shorter than the prompt and one that sees everything; caps that bite.
         "gemma2": ("gemma2", transformers.Gemma2Config(
             **small, sliding_window=21, query_pre_attn_scalar=20, attn_logit_softcapping=2.0, final_logit_softcapping=3.0, pad_token_id=0,
             rope_parameters=default)),
         # Seven layers, so that the sixth sees everything; a window shorter than the prompt.
         "gemma3": ("gemma3", transformers.Gemma3TextConfig(
-            vocab_size=149, hidden_size=40, num_hidden_layers=7, num_attention_heads=4, num_key_value_heads=1, head_dim=24,
-            intermediate_size=64, rms_norm_eps=1e-6, sliding_window=21, query_pre_attn_scalar=24, pad_token_id=0,
+            **small | dict(hidden_size=30, num_hidden_layers=7, head_dim=12, intermediate_size=28), sliding_window=21,
+            query_pre_attn_scalar=12, pad_token_id=0,
             rope_parameters=dict(full_attention=dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
-                                 sliding_attention=dict(rope_type="default", rope_theta=10000.0)), **common)),
+                                 sliding_attention=dict(rope_type="default", rope_theta=10000.0)))),
         # Four layers, so that the last does not turn.
         "smollm3": ("smollm3", transformers.SmolLM3Config(
             **small | dict(num_hidden_layers=4, hidden_size=30, head_dim=12, intermediate_size=28), tie_word_embeddings=True,
@@ -88,6 +88,22 @@ def models():
             **whole | dict(num_attention_heads=3, num_key_value_heads=3), tie_word_embeddings=True, embedding_multiplier=1.5,
             residual_multiplier=0.7, attention_multiplier=0.2, logits_scaling=3.0, rope_parameters=default)),
         "olmo2": ("olmo2", transformers.Olmo2Config(**small, tie_word_embeddings=False, pad_token_id=0, rope_parameters=default)),
+        # Four layers, so that the last sees everything; YaRN for it.
+        "olmo3": ("olmo2", transformers.Olmo3Config(
+            **small | less | dict(num_hidden_layers=4, head_dim=8), tie_word_embeddings=False, pad_token_id=0, sliding_window=21,
+            rope_parameters=dict(
+                full_attention=dict(rope_type="yarn", rope_theta=10000.0, factor=8.0, original_max_position_embeddings=32,
+                                    attention_factor=1.2079, beta_fast=32.0, beta_slow=1.0),
+                sliding_attention=default))),
+        # Four layers, so that the last sees everything and does not turn.
+        "exaone4": ("exaone4", transformers.Exaone4Config(
+            **small | less | dict(num_hidden_layers=4, head_dim=8), tie_word_embeddings=True, pad_token_id=0, sliding_window=21,
+            sliding_window_pattern=4, rope_parameters=dict(rope_type="llama3", rope_theta=1000.0, factor=8.0, low_freq_factor=1.0,
+                                                           high_freq_factor=4.0, original_max_position_embeddings=64))),
+        "ernie4.5": ("ernie45", transformers.Ernie4_5Config(
+            **small | less, tie_word_embeddings=True, pad_token_id=0, rope_parameters=default)),
+        "seed-oss": ("seedoss", transformers.SeedOssConfig(
+            **small | less, tie_word_embeddings=False, attention_bias=True, pad_token_id=0, rope_parameters=default)),
         # Phi-3-mini-4k: a window in all layers.
         "phi3": ("phi3", transformers.Phi3Config(
             **whole | dict(num_attention_heads=3, num_key_value_heads=3), tie_word_embeddings=False, sliding_window=21, pad_token_id=0,
@@ -98,6 +114,9 @@ def models():
             rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, partial_rotary_factor=0.75,
                                  short_factor=[1.0, 1.1, 1.2], long_factor=[1.0, 1.5, 3.0]))),
         # Half of each head is turned.
+        "glm": ("glm", transformers.GlmConfig(
+            **whole | dict(hidden_size=24, intermediate_size=28, rms_norm_eps=1e-5), head_dim=8, tie_word_embeddings=False,
+            attention_bias=True, pad_token_id=0, rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
         "glm4": ("glm4", transformers.Glm4Config(
             **small, tie_word_embeddings=False, attention_bias=True, pad_token_id=0,
             rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),

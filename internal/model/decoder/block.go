@@ -66,3 +66,31 @@ func (b *Sandwich) Forward(s *Step) {
 	m := b.mlp.Forward(s, s.Norm(s.X(), b.ffnNorm))
 	s.Add(s.Norm(m, b.postFFNNorm))
 }
+
+// A PostNorm is a block with norms after the branches instead of before them, as OLMo 2 and EXAONE 4.0 have it.
+//
+// Shapes: norms [E].
+type PostNorm struct {
+	attention         Attention
+	postAttentionNorm []float32
+	mlp               MLP
+	postFFNNorm       []float32
+}
+
+// NewPostNorm fetches the norms of a layer and takes its branches.
+//
+// Shapes: as PostNorm.
+func NewPostNorm(l *Loader, c *model.Config, layer int, attention Attention, mlp MLP) *PostNorm {
+	return &PostNorm{
+		attention:         attention,
+		postAttentionNorm: l.Norm(LayerPart(layer, "post_attention_norm"), c.Hidden, c.NormOffset),
+		mlp:               mlp,
+		postFFNNorm:       l.Norm(LayerPart(layer, "post_ffw_norm"), c.Hidden, c.NormOffset),
+	}
+}
+
+// Forward computes h = x + norm(Attention(x)) and then x = h + norm(MLP(h)).
+func (b *PostNorm) Forward(s *Step) {
+	s.Add(s.Norm(b.attention.Forward(s, s.X()), b.postAttentionNorm))
+	s.Add(s.Norm(b.mlp.Forward(s, s.X()), b.postFFNNorm))
+}

@@ -202,6 +202,7 @@ func (l *Loader) rope(c *model.Config) {
 	}
 	if l.Has("rope_freqs.weight") {
 		c.Rope.Divisors = l.Vector("rope_freqs.weight", c.Rope.Width/2)
+		c.WindowRope.Divisors = c.Rope.Divisors
 	}
 	if c.Rope.Long == nil {
 		return

@@ -242,7 +242,7 @@ func TestGGUFRefusesByName(t *testing.T) {
 		"llama.rope.scaling.type":           "yarn9",
 		"llama.rope.scaling.attn_factor":    float32(1.2),
 		"llama.expert_count":                uint32(8),
-		"llama.attention.value_length":      uint32(12),
+		"llama.attention.value_length":      uint32(14),
 		"llama.attention.head_count_kv":     []uint32{1, 2, 3},
 		"llama.attention.sliding_window":    uint32(4096),
 		"llama.attention.temperature_scale": float32(0.1),
@@ -305,7 +305,7 @@ func TestForwardRefusesBatchesThatDoNotFit(t *testing.T) {
 	m := load(t, checkpoints[3], model.GGUF, newPool(t, 1), tensor.KVF16)
 	prompt := readPrompt(t, checkpoints[3])
 	for name, change := range map[string]func(b *model.Batch){
-		"token":           func(b *model.Batch) { b.Tokens[3] = 149 },
+		"token":           func(b *model.Batch) { b.Tokens[3] = 67 },
 		"position":        func(b *model.Batch) { b.Positions[3] = 9 },
 		"output row":      func(b *model.Batch) { b.Outputs = []int32{5, 5} },
 		"block tables":    func(b *model.Batch) { b.Sequences[0].Tables = b.Sequences[0].Tables[:1] },

@@ -7,8 +7,12 @@ import (
 	"slices"
 
 	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/ernie45"
+	"github.com/sampo-ai/sampo/internal/model/exaone4"
+	"github.com/sampo-ai/sampo/internal/model/gemma"
 	"github.com/sampo-ai/sampo/internal/model/gemma2"
 	"github.com/sampo-ai/sampo/internal/model/gemma3"
+	"github.com/sampo-ai/sampo/internal/model/glm"
 	"github.com/sampo-ai/sampo/internal/model/glm4"
 	"github.com/sampo-ai/sampo/internal/model/granite"
 	"github.com/sampo-ai/sampo/internal/model/llama"
@@ -17,6 +21,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/model/phi3"
 	"github.com/sampo-ai/sampo/internal/model/qwen2"
 	"github.com/sampo-ai/sampo/internal/model/qwen3"
+	"github.com/sampo-ai/sampo/internal/model/seedoss"
 	"github.com/sampo-ai/sampo/internal/model/smollm3"
 )
 
@@ -27,13 +32,18 @@ func All() []*model.Family {
 		mistral3.Family(),
 		qwen2.Family(),
 		qwen3.Family(),
+		gemma.Family(),
 		gemma2.Family(),
 		gemma3.Family(),
 		smollm3.Family(),
 		granite.Family(),
 		olmo2.Family(),
 		phi3.Family(),
+		glm.Family(),
 		glm4.Family(),
+		exaone4.Family(),
+		ernie45.Family(),
+		seedoss.Family(),
 	}
 }
 

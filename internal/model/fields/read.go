@@ -59,9 +59,9 @@ func GGUFConfig(family string, f *Fields, meta *gguf.Metadata) model.Config {
 	return c
 }
 
-// AllWindow makes every layer see a window only; 0 leaves the layers as they are.
+// AllWindow makes every layer see a window only. 0, or a window as long as the context, leaves the layers as they are.
 func AllWindow(c *model.Config, window int) {
-	if window == 0 {
+	if window == 0 || window >= c.MaxContext && c.Rope.Yarn == nil {
 		return
 	}
 	c.Window, c.WindowRope = window, c.Rope
@@ -105,6 +105,17 @@ func (f *Fields) WindowLayers(layers int, other func(layer int) bool) []bool {
 		}
 	}
 	return local
+}
+
+// WindowPattern reads which layers see a window only from a GGUF file: a list, or a number n of which every n-th sees
+// everything.
+func (f *Fields) WindowPattern(layers, other int) []bool {
+	const key = "attention.sliding_window_pattern"
+	if list, ok := f.src.bools(key); ok {
+		return list
+	}
+	n := max(1, f.IntOr(key, other))
+	return EachLayer(layers, func(layer int) bool { return (layer+1)%n != 0 })
 }
 
 // LateWindows reads Qwen's windows: if they are switched on, the layers from max_window_layers on have them.

@@ -16,6 +16,7 @@ type fieldSource interface {
 	bool(key string) (bool, bool)
 	numbers(key string) ([]float64, bool)
 	strings(key string) ([]string, bool)
+	bools(key string) ([]bool, bool)
 	describe(key string) string
 }
 
@@ -80,6 +81,16 @@ func (j jsonFields) strings(key string) ([]string, bool) {
 	return texts, ok
 }
 
+func (j jsonFields) bools(key string) ([]bool, bool) {
+	list, ok := j.o.Array(key)
+	truths := make([]bool, len(list))
+	for i, v := range list {
+		truth, isBool := v.(bool)
+		truths[i], ok = truth, ok && isBool
+	}
+	return truths, ok
+}
+
 // ggufFields are metadata keys with a prefix. An integer may be a list of equal integers, one for each layer.
 type ggufFields struct {
 	meta   *gguf.Metadata
@@ -118,6 +129,8 @@ func (g ggufFields) numbers(key string) ([]float64, bool) {
 	}
 	return numbers, ok
 }
+
+func (g ggufFields) bools(key string) ([]bool, bool) { return g.meta.Bools(g.prefix + key) }
 
 func (g ggufFields) strings(key string) ([]string, bool) { return g.meta.Strings(g.prefix + key) }
 func (g ggufFields) float(key string) (float64, bool)    { return g.meta.Float(g.prefix + key) }

@@ -79,7 +79,7 @@ func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
 		c.Rope.Base = defaultBase
 	}
 	c.Window = f.IntOr("attention.sliding_window", 0)
-	c.WindowLayers = fields.EachLayer(c.Layers, every(f.IntOr("attention.sliding_window_pattern", defaultPattern)))
+	c.WindowLayers = f.WindowPattern(c.Layers, defaultPattern)
 	c.WindowRope = model.Rope{Base: f.FloatOr("rope.freq_base_swa", defaultWindowBase), Width: c.Rope.Width}
 	if c.Layers == 62 { // 27B: the only size whose queries are scaled by E/H; the file does not say it
 		c.AttentionScale = float32(1 / math.Sqrt(float64(c.Hidden)/float64(max(1, c.Heads))))

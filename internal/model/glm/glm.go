@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package glm is GLM-4-9B and GLM-Edge: what GLM-4 was before it had norms after the branches.
+//
+// GLM Team 2024 (arXiv:2406.12793): Llama's block with biases on q, k and v and one matrix for gate and up. The first half of
+// each head is turned, in pairs (2m, 2m+1) in every format. Some GGUF files have one matrix for q, k and v.
+package glm
+
+import (
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/decoder"
+	"github.com/sampo-ai/sampo/internal/model/fields"
+	"github.com/sampo-ai/sampo/internal/ordjson"
+	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/weights"
+	"github.com/sampo-ai/sampo/internal/weights/gguf"
+)
+
+// Family describes GLM to the table of families.
+func Family() *model.Family {
+	return &model.Family{
+		Name:     "glm",
+		GGUF:     []string{"chatglm"},
+		HF:       []string{"GlmForCausalLM"},
+		FromGGUF: fromGGUF,
+		FromHF:   fromHF,
+		Load:     load,
+	}
+}
+
+// hfParts are the names that differ from other families'.
+var hfParts = map[string]string{"ffn_up": "mlp.gate_up_proj"}
+
+func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
+	l := decoder.NewLoader(src, pool, naming, hfParts)
+	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
+		newAttention := decoder.NewAttention
+		if l.Has(decoder.LayerPart(layer, "attn_qkv.weight")) {
+			newAttention = decoder.NewFusedAttention
+		}
+		return decoder.NewPreNorm(l, c, layer, newAttention(l, c, layer), decoder.NewFusedMLP(l, c, layer))
+	})
+}
+
+func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
+	f := fields.GGUF(meta)
+	c := fields.GGUFConfig("glm", f, meta)
+	c.Rope.Interleaved = true
+	return f.Finish(c)
+}
+
+// defaultPartial is the share of a head that is turned if a config.json does not say it.
+const defaultPartial = 0.5
+
+func fromHF(config *ordjson.Object) (model.Config, error) {
+	f := fields.HF(config).Default(map[string]float64{"partial_rotary_factor": defaultPartial})
+	c := fields.HFConfig("glm", f)
+	c.Rope = fields.HFPartialRope(f, "full_attention", 10000, c.HeadDim)
+	c.Rope.Interleaved = true
+	c.TiedOutput = f.BoolOr("tie_word_embeddings", false)
+	f.OneOf("hidden_act", "silu")
+	f.FullAttention()
+	return f.Finish(c)
+}

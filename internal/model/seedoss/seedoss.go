@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package seedoss is ByteDance's Seed-OSS family: Llama's block with biases on q, k and v. Rotation pairs halves in every
+// format. GGUF calls the norm before the MLP post_attention_norm.
+package seedoss
+
+import (
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/decoder"
+	"github.com/sampo-ai/sampo/internal/model/fields"
+	"github.com/sampo-ai/sampo/internal/ordjson"
+	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/weights"
+	"github.com/sampo-ai/sampo/internal/weights/gguf"
+)
+
+// Family describes Seed-OSS to the table of families.
+func Family() *model.Family {
+	return &model.Family{
+		Name:     "seedoss",
+		GGUF:     []string{"seed_oss"},
+		HF:       []string{"SeedOssForCausalLM"},
+		FromGGUF: fromGGUF,
+		FromHF:   fromHF,
+		Load:     load,
+	}
+}
+
+// hfParts are the names that differ from other families'.
+var hfParts = map[string]string{"post_attention_norm": "post_attention_layernorm"}
+
+// A block is one layer.
+//
+// Shapes: norms [E].
+type block struct {
+	attentionNorm []float32
+	attention     decoder.Attention
+	mlpNorm       []float32
+	mlp           decoder.MLP
+}
+
+// Forward computes h = x + Attention(norm(x)) and then x = h + MLP(norm(h)).
+func (b *block) Forward(s *decoder.Step) {
+	s.Add(b.attention.Forward(s, s.Norm(s.X(), b.attentionNorm)))
+	s.Add(b.mlp.Forward(s, s.Norm(s.X(), b.mlpNorm)))
+}
+
+func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
+	l := decoder.NewLoader(src, pool, naming, hfParts)
+	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
+		return &block{
+			attentionNorm: l.Norm(decoder.LayerPart(layer, "attn_norm"), c.Hidden, 0),
+			attention:     decoder.NewAttention(l, c, layer),
+			mlpNorm:       l.Norm(decoder.LayerPart(layer, "post_attention_norm"), c.Hidden, 0),
+			mlp:           decoder.NewMLP(l, c, layer),
+		}
+	})
+}
+
+func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
+	f := fields.GGUF(meta)
+	return f.Finish(fields.GGUFConfig("seedoss", f, meta))
+}
+
+func fromHF(config *ordjson.Object) (model.Config, error) {
+	f := fields.HF(config)
+	c := fields.HFConfig("seedoss", f)
+	c.Rope = fields.HFRope(f, "full_attention", 10000, c.HeadDim)
+	c.TiedOutput = f.BoolOr("tie_word_embeddings", false)
+	f.OneOf("hidden_act", "silu")
+	f.FullAttention()
+	return f.Finish(c)
+}
