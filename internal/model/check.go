@@ -46,6 +46,11 @@ func (c *Config) Check() error {
 	if !(c.NormEps > 0 && c.NormEps < 1) {
 		return fmt.Errorf("model: %s: epsilon of the norms is %g, want above 0 and below 1", c.Family, c.NormEps)
 	}
+	for _, factor := range []float32{c.AttentionScale, c.EmbeddingScale, c.ResidualScale, c.LogitScale, c.NormOffset, c.AttentionCap, c.LogitCap} {
+		if math.IsInf(float64(factor), 0) || factor != factor {
+			return fmt.Errorf("model: %s: a scale or cap is %g, want a finite number", c.Family, factor)
+		}
+	}
 	if !(c.AttentionCap >= 0 && c.LogitCap >= 0) {
 		return fmt.Errorf("model: %s: soft caps %g of attention and %g of logits, want 0 or more", c.Family, c.AttentionCap, c.LogitCap)
 	}

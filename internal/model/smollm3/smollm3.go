@@ -57,7 +57,10 @@ func fromHF(config *ordjson.Object) (model.Config, error) {
 	c.TiedOutput = f.BoolOr("tie_word_embeddings", true)
 	c.NoRopeLayers = fields.EachLayer(c.Layers, every(f.IntOr("no_rope_layer_interval", defaultInterval)))
 	if turns := f.Numbers("no_rope_layers"); turns != nil { // 1, in spite of the name, for layers that turn
-		c.NoRopeLayers = fields.EachLayer(len(turns), func(layer int) bool { return turns[layer] == 0 })
+		c.NoRopeLayers = make([]bool, len(turns))
+		for i, v := range turns {
+			c.NoRopeLayers[i] = v == 0
+		}
 	}
 	f.OneOf("hidden_act", "silu")
 	f.Off("use_sliding_window")
