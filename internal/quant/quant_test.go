@@ -75,8 +75,8 @@ func TestWrongLengthsAreRefused(t *testing.T) {
 			t.Errorf("got %v, want %q", err, tt.want)
 		}
 	}
-	if err := Quantize(make([]byte, 144), Q4K, make([]float32, 256)); err == nil {
-		t.Error("Quantize to Q4_K should say that it cannot")
+	if err := Quantize(make([]byte, 84), Q2K, make([]float32, 256)); err == nil {
+		t.Error("Quantize to Q2_K should say that it cannot")
 	}
 	for typ := range dequantizers {
 		if err := Dequantize(nil, typ, nil); err != nil {

@@ -10,18 +10,24 @@ import (
 
 // quantizers holds the reference quantiser of each type that has one.
 var quantizers = map[Type]func(dst []byte, src []float32){
-	F32:  quantizeF32,
-	F16:  quantizeF16,
-	BF16: quantizeBF16,
-	Q40:  quantizeQ40,
-	Q41:  quantizeQ41,
-	Q50:  quantizeQ50,
-	Q51:  quantizeQ51,
-	Q80:  quantizeQ80,
+	F32:   quantizeF32,
+	F16:   quantizeF16,
+	BF16:  quantizeBF16,
+	Q40:   quantizeQ40,
+	Q41:   quantizeQ41,
+	Q50:   quantizeQ50,
+	Q51:   quantizeQ51,
+	Q80:   quantizeQ80,
+	Q4K:   quantizeQ4K,
+	Q5K:   quantizeQ5K,
+	Q6K:   quantizeQ6K,
+	IQ4NL: quantizeIQ4NL,
+	MXFP4: quantizeMXFP4,
 }
 
-// Quantize sets dst to the nearest that type t has for the values of src, block by block and without regard to
-// which values matter more.
+// Quantize sets dst to what type t has for the values of src, block by block and without regard to which values matter
+// more. The legacy formats take their scale from the largest magnitude, as ggml's reference routines do; the K formats,
+// IQ4_NL and MXFP4 look for the scales that leave the least squared error.
 //
 // Shapes: src [n], dst the bytes of n values of type t; n is a multiple of t.BlockElems().
 // It fails for a type that has no quantiser and for lengths that do not belong together. Values must be finite.

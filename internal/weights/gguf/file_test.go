@@ -337,3 +337,38 @@ func TestWriteErrorsAreReported(t *testing.T) {
 type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestWriterTakesDataInPieces(t *testing.T) {
+	meta := NewMetadata()
+	meta.Set("general.name", "pieces")
+	tensors := []weights.Tensor{
+		{Name: "a", Type: quant.F32, Shape: []int{3}, Data: []byte("abcdefghijkl")},
+		{Name: "empty", Type: quant.F32, Shape: []int{0}},
+		{Name: "b", Type: quant.F16, Shape: []int{2, 1}, Data: []byte("mnop")},
+	}
+	var whole, pieces bytes.Buffer
+	if err := Write(&whole, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewWriter(&pieces, meta, tensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, piece := range []string{"a", "bcdefghi", "jklm", "no"} { // across the border of a and b
+		if n, err := w.Write([]byte(piece)); n != len(piece) || err != nil {
+			t.Fatalf("Write(%q) = %d, %v", piece, n, err)
+		}
+	}
+	if err := w.Close(); err == nil || err.Error() != "gguf: write: the data of 1 tensors are missing" {
+		t.Errorf("Close with data missing: got %v", err)
+	}
+	if _, err := w.Write([]byte("pq")); err == nil || err.Error() != "gguf: write: 1 bytes more than the tensors need" {
+		t.Errorf("too much data: got %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if !bytes.Equal(whole.Bytes(), pieces.Bytes()) {
+		t.Errorf("in pieces: got %q, want %q", pieces.Bytes(), whole.Bytes())
+	}
+}
