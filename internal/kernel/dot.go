@@ -50,12 +50,16 @@ const (
 	dotCols = 16
 )
 
-// A dotFunc multiplies DotRows rows of weights, wstride bytes apart, with one or four rows of activations, xstride bytes
-// apart, over 16*blocks columns. Row t's outputs are the 4 floats at dst + t*ldd bytes.
+// A dotFunc multiplies DotRows rows of weights, wstride bytes apart, with some rows of activations, xstride bytes apart,
+// over 16*blocks columns. Row t's outputs are the 4 floats at dst + t*ldd bytes.
 type dotFunc func(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
-// dotKernels are the kernels for one and for four rows of activations; nil where a tier has none.
-type dotKernels struct{ one, four dotFunc }
+// maxDotTokens is the most rows of activations that a kernel takes.
+const maxDotTokens = 6
+
+// dotKernels has at n the kernel for n rows of activations; nil where a tier has none. All tiers with kernels have one
+// for 1 row.
+type dotKernels [maxDotTokens + 1]dotFunc
 
 var dotTiers [avx512 + 1][floats]dotKernels
 
@@ -87,44 +91,48 @@ func Dot(dst []float32, ldd int, w FloatRows, x []float32) {
 	}
 	_ = dst[(tokens-1)*ldd+rows-1]
 	kernels := &dotTiers[active][w.Type]
-	if kernels.one == nil || w.Cols%dotCols != 0 {
+	if kernels[1] == nil || w.Cols%dotCols != 0 {
 		dotPlain(dst, ldd, w, x)
 		return
 	}
-	whole := rows / DotRows * DotRows
-	for o := 0; o < whole; o += DotRows {
-		kernels.rows(dst[o:], ldd, FloatRows{w.Type, w.Cols, w.Bytes[o*w.rowBytes():]}, x)
+	for t := 0; t < tokens; {
+		n := kernels.most(tokens - t)
+		kernels.rows(n, dst[t*ldd:], ldd, w, x[t*w.Cols:])
+		t += n
 	}
-	if whole > 0 && whole < rows {
-		// The last DotRows rows again: those done already get the same bits.
-		o := rows - DotRows
-		kernels.rows(dst[o:], ldd, FloatRows{w.Type, w.Cols, w.Bytes[o*w.rowBytes():]}, x)
+}
+
+// most is the most rows of activations up to n that a kernel takes.
+func (k *dotKernels) most(n int) int {
+	n = min(n, maxDotTokens)
+	for k[n] == nil {
+		n--
+	}
+	return n
+}
+
+// rows multiplies all weight rows with n rows of activations, which stay in the first cache meanwhile.
+func (k *dotKernels) rows(n int, dst []float32, ldd int, w FloatRows, x []float32) {
+	xstride, blocks := uintptr(w.Cols)*4, w.Cols/dotCols
+	rows, rowBytes := len(w.Bytes)/w.rowBytes(), w.rowBytes()
+	if rows < DotRows {
+		for o := range rows {
+			k.single(n, dst[o:], ldd, FloatRows{w.Type, w.Cols, w.row(o)}, x)
+		}
 		return
 	}
-	for o := whole; o < rows; o++ {
-		kernels.single(dst[o:], ldd, FloatRows{w.Type, w.Cols, w.row(o)}, x)
+	for o := 0; o < rows; o += DotRows {
+		// The last DotRows rows again, if they are not whole: those done already get the same bits.
+		first := min(o, rows-DotRows)
+		k[n](&dst[first], uintptr(ldd)*4, &w.Bytes[first*rowBytes], uintptr(rowBytes), &x[0], xstride, blocks)
 	}
 }
 
-// rows multiplies the first DotRows weight rows with all activations.
-func (k *dotKernels) rows(dst []float32, ldd int, w FloatRows, x []float32) {
-	xstride, blocks := uintptr(w.Cols)*4, w.Cols/dotCols
-	t, tokens := 0, len(x)/w.Cols
-	if k.four != nil {
-		for ; t+4 <= tokens; t += 4 {
-			k.four(&dst[t*ldd], uintptr(ldd)*4, &w.Bytes[0], uintptr(w.rowBytes()), &x[t*w.Cols], xstride, blocks)
-		}
-	}
-	for ; t < tokens; t++ {
-		k.one(&dst[t*ldd], uintptr(ldd)*4, &w.Bytes[0], uintptr(w.rowBytes()), &x[t*w.Cols], xstride, blocks)
-	}
-}
-
-// single multiplies one weight row, which the kernel takes DotRows times, with all activations.
-func (k *dotKernels) single(dst []float32, ldd int, w FloatRows, x []float32) {
+// single multiplies one weight row, which the kernel takes DotRows times, with n rows of activations.
+func (k *dotKernels) single(n int, dst []float32, ldd int, w FloatRows, x []float32) {
 	var same [DotRows]float32
-	for t := range len(x) / w.Cols {
-		k.one(&same[0], 0, &w.Bytes[0], 0, &x[t*w.Cols], 0, w.Cols/dotCols)
+	for t := range n {
+		k[1](&same[0], 0, &w.Bytes[0], 0, &x[t*w.Cols], 0, w.Cols/dotCols)
 		dst[t*ldd] = same[0]
 	}
 }

@@ -7,37 +7,73 @@ package kernel
 func dotF32AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
+func dotF32AVX2X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
 func dotF32AVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
-func dotF32AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+func dotF32AVX512X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotF32AVX512X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotF32AVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
 func dotF16AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
+func dotF16AVX2X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
 func dotF16AVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
-func dotF16AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+func dotF16AVX512X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotF16AVX512X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotF16AVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
 func dotBF16AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
+func dotBF16AVX2X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
 func dotBF16AVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
-func dotBF16AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+func dotBF16AVX512X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotBF16AVX512X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotBF16AVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 func addDotKernels() {
-	dotTiers[avx2][F32].one = dotF32AVX2X1
-	dotTiers[avx512][F32].one = dotF32AVX512X1
-	dotTiers[avx512][F32].four = dotF32AVX512X4
-	dotTiers[avx2][F16].one = dotF16AVX2X1
-	dotTiers[avx512][F16].one = dotF16AVX512X1
-	dotTiers[avx512][F16].four = dotF16AVX512X4
-	dotTiers[avx2][BF16].one = dotBF16AVX2X1
-	dotTiers[avx512][BF16].one = dotBF16AVX512X1
-	dotTiers[avx512][BF16].four = dotBF16AVX512X4
+	dotTiers[avx2][F32][1] = dotF32AVX2X1
+	dotTiers[avx2][F32][3] = dotF32AVX2X3
+	dotTiers[avx512][F32][1] = dotF32AVX512X1
+	dotTiers[avx512][F32][2] = dotF32AVX512X2
+	dotTiers[avx512][F32][3] = dotF32AVX512X3
+	dotTiers[avx512][F32][6] = dotF32AVX512X6
+	dotTiers[avx2][F16][1] = dotF16AVX2X1
+	dotTiers[avx2][F16][3] = dotF16AVX2X3
+	dotTiers[avx512][F16][1] = dotF16AVX512X1
+	dotTiers[avx512][F16][2] = dotF16AVX512X2
+	dotTiers[avx512][F16][3] = dotF16AVX512X3
+	dotTiers[avx512][F16][6] = dotF16AVX512X6
+	dotTiers[avx2][BF16][1] = dotBF16AVX2X1
+	dotTiers[avx2][BF16][3] = dotBF16AVX2X3
+	dotTiers[avx512][BF16][1] = dotBF16AVX512X1
+	dotTiers[avx512][BF16][2] = dotBF16AVX512X2
+	dotTiers[avx512][BF16][3] = dotBF16AVX512X3
+	dotTiers[avx512][BF16][6] = dotBF16AVX512X6
 }

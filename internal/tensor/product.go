@@ -82,8 +82,7 @@ func (r *productRun) chunk(i, worker int) {
 	w := piece.W
 	first := (i - piece.first) * piece.step
 	if w.packed == nil {
-		rows := first * kernel.PanelRows
-		r.floatRows(piece, rows, min(rows+piece.step*kernel.PanelRows, w.rows))
+		r.floatRows(piece, w.floatBound(first), w.floatBound(first+piece.step))
 		return
 	}
 	end := min(first+piece.step, w.packed.Count())
@@ -110,24 +109,22 @@ func (m *Matrix) mulPanels(dst []float32, first, end int, x kernel.Tile, scratch
 	}
 }
 
-// floatTile is how many activation rows float weights meet at a time: their inputs and a chunk fit the second cache.
-const floatTile = 32
+// floatBound is the row at which a chunk of panels of float weights begins and the one before it ends. The last chunk has
+// as many rows as a kernel does at once, if the matrix has.
+func (m *Matrix) floatBound(panel int) int {
+	row := min(panel*kernel.PanelRows, m.rows)
+	if row < m.rows && m.rows-row < kernel.DotRows {
+		row = max(0, m.rows-kernel.DotRows)
+	}
+	return row
+}
 
 // floatRows multiplies weight rows from first to end with all activations.
 func (r *productRun) floatRows(piece *piece, first, end int) {
 	w, float := piece.W, floatTypes[piece.W.typ]
-	for token := 0; token < r.a.rows; token += floatTile {
-		tokens := min(floatTile, r.a.rows-token)
-		x := r.a.x[token*w.cols:][:tokens*w.cols]
-		for row := first; row < end; row += kernel.DotRows {
-			if end-row < kernel.DotRows && end-first >= kernel.DotRows {
-				row = end - kernel.DotRows // some rows again, with the same bits: a kernel does DotRows at once
-			}
-			rows := min(kernel.DotRows, end-row)
-			data := w.data[row*w.cols*float.Bytes():][:rows*w.cols*float.Bytes()]
-			kernel.Dot(piece.Dst[token*w.rows+row:], w.rows, kernel.FloatRows{Type: float, Cols: w.cols, Bytes: data}, x)
-		}
-	}
+	rowBytes := w.cols * float.Bytes()
+	rows := kernel.FloatRows{Type: float, Cols: w.cols, Bytes: w.data[first*rowBytes : end*rowBytes]}
+	kernel.Dot(piece.Dst[first:], w.rows, rows, r.a.x)
 }
 
 // floatTypes are the types that stay as they are stored.

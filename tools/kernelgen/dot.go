@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-const headerDot = `// Products of 4 rows of float weights with 1 or 4 rows of activations, for both amd64 tiers.
+const headerDot = `// Products of 4 rows of float weights with 1 to 6 rows of activations, for both amd64 tiers.
 //
 // Identity: lane i of a row sums the products of columns i, i+16, i+32 ... with fma; the 16 lanes are added as a tree
 // (8 and 8, 4 and 4, ...), so both tiers give the same bits. F16 converts exactly by F16C, BF16 by a shift of 16.
 // Tails: none, columns come in multiples of 16. Other numbers of weight rows pass a stride of 0.
-// Bound: one row by memory; 4 rows by the fma ports, 16 fma for 8 loads (avx512).
+// Bound: one row by memory, so it prefetches the next 4 weight rows; 6 rows by the fma ports, 24 fma and 8 operations of
+// conversion for 10 loads (avx512). AVX2 has registers for 2 weight rows by 3: it takes the 4 in two passes.
 
 #include "textflag.h"
 `
@@ -29,8 +30,8 @@ type dot struct {
 
 const weightRows = 4
 
-// dotRows are the numbers of activation rows that have a kernel. Two times 16 accumulators do not fit AVX2.
-var dotRows = map[string][]int{"AVX512": {1, 4}, "AVX2": {1}}
+// dotRows are the numbers of activation rows that have a kernel.
+var dotRows = map[string][]int{"AVX512": {1, 2, 3, 6}, "AVX2": {1, 3}}
 
 func dots() string {
 	var p printer
@@ -63,52 +64,90 @@ const dotSignature = "(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *f
 // reg names register n.
 func (d dot) reg(n int) string { return fmt.Sprintf("%s%d", d.register, n) }
 
-// sum names the accumulator of a weight row, an activation row and a part of the lanes.
-func (d dot) sum(w, t, part int) string { return d.reg((t*weightRows+w)*d.parts + part) }
+// passRows is how many weight rows have room in registers at once.
+func (d dot) passRows() int {
+	if d.rows*weightRows*d.parts > 24 || d.register == "Y" && d.rows > 1 {
+		return weightRows / 2
+	}
+	return weightRows
+}
+
+// registers is how many there are.
+func (d dot) registers() int { return map[string]int{"Z": 32, "Y": 16}[d.register] }
+
+// accumulator is the register number of the first part of a sum.
+func (d dot) accumulator(w, t int) int { return (t*d.passRows() + w) * d.parts }
 
 func (d dot) print() {
 	fmt.Fprintf(d, "\n// func %s%s\n", d.name(), dotSignature)
 	fmt.Fprintf(d, "TEXT ·%s(SB), NOSPLIT, $0-56\n", d.name())
-	for i, argument := range []string{"dst+%d(FP), DI", "ldd+%d(FP), R8", "w+%d(FP), SI", "wstride+%d(FP), R9", "x+%d(FP), DX", "xstride+%d(FP), R11", "blocks+%d(FP), CX"} {
-		d.op("MOVQ "+argument, 8*i)
-	}
+	d.op("MOVQ ldd+8(FP), R8")
+	d.op("MOVQ wstride+24(FP), R9")
+	d.op("MOVQ xstride+40(FP), R11")
 	d.op("LEAQ (R9)(R9*2), R10")
 	d.op("LEAQ (R11)(R11*2), R12")
-	for i := range weightRows * d.rows * d.parts {
+	d.op("LEAQ (R11)(R11*4), R13")
+	for first := 0; first < weightRows; first += d.passRows() {
+		d.pass(first)
+	}
+	d.end()
+}
+
+// pass multiplies weight rows from first on, as many as there is room for.
+func (d dot) pass(first int) {
+	d.op("MOVQ dst+0(FP), DI")
+	d.op("MOVQ w+16(FP), SI")
+	d.op("MOVQ x+32(FP), DX")
+	d.op("MOVQ blocks+48(FP), CX")
+	if first > 0 {
+		d.op("ADDQ $%d, DI", 4*first)
+		d.op("LEAQ (SI)(R9*%d), SI", first)
+	}
+	if d.rows == 1 {
+		d.op("LEAQ (SI)(R9*4), BX")
+	}
+	free := d.passRows() * d.rows * d.parts // the first register that holds no sum
+	for i := range free {
 		if d.register == "Z" {
 			d.op("VPXORD Z%d, Z%d, Z%d", i, i, i)
 		} else {
 			d.op("VXORPS Y%d, Y%d, Y%d", i, i, i)
 		}
 	}
-	d.label("block")
+	label := fmt.Sprintf("block%d", first)
+	d.label(label)
 	width := map[string]int{"F32": 4, "F16": 2, "BF16": 2}[d.typ]
 	for part := range d.parts {
-		d.part(part, width)
+		d.part(part, width, free)
 	}
 	d.op("ADDQ $%d, SI", 16*width)
 	d.op("ADDQ $64, DX")
+	if d.rows == 1 {
+		for _, row := range strings.Fields("(BX) (BX)(R9*1) (BX)(R9*2) (BX)(R10*1)") {
+			d.op("PREFETCHT0 %s", row)
+		}
+		d.op("ADDQ $%d, BX", 16*width)
+	}
 	d.op("DECQ CX")
-	d.op("JNZ block")
+	d.op("JNZ %s", label)
 	for t := range d.rows {
-		for w := range weightRows {
+		for w := range d.passRows() {
 			d.reduce(w, t)
 		}
 		d.op("ADDQ R8, DI")
 	}
-	d.end()
 }
 
-// part multiplies and adds one register of each row.
-func (d dot) part(part, width int) {
-	free := weightRows * d.rows * d.parts // the first register that holds no sum
+// part multiplies and adds one register of each row; free is the first register to use for them.
+func (d dot) part(part, width, free int) {
 	for t := range d.rows {
-		row := []string{"(DX)", "(DX)(R11*1)", "(DX)(R11*2)", "(DX)(R12*1)"}[t]
+		row := strings.Fields("(DX) (DX)(R11*1) (DX)(R11*2) (DX)(R12*1) (DX)(R11*4) (DX)(R13*1)")[t]
 		d.op("VMOVUPS %d%s, %s", 32*part, row, d.reg(free+t))
 	}
-	for w := range weightRows {
-		row := fmt.Sprintf("%d%s", 8*width*part, []string{"(SI)", "(SI)(R9*1)", "(SI)(R9*2)", "(SI)(R10*1)"}[w])
-		weight := d.reg(free + d.rows + w)
+	spare := d.registers() - free - d.rows
+	for w := range d.passRows() {
+		row := fmt.Sprintf("%d%s", 8*width*part, strings.Fields("(SI) (SI)(R9*1) (SI)(R9*2) (SI)(R10*1)")[w])
+		weight := d.reg(free + d.rows + w%spare)
 		switch d.typ {
 		case "F32":
 			d.op("VMOVUPS %s, %s", row, weight)
@@ -119,14 +158,14 @@ func (d dot) part(part, width int) {
 			d.op("VPSLLD $16, %s, %s", weight, weight)
 		}
 		for t := range d.rows {
-			d.op("VFMADD231PS %s, %s, %s", d.reg(free+t), weight, d.sum(w, t, part))
+			d.op("VFMADD231PS %s, %s, %s", d.reg(free+t), weight, d.reg(d.accumulator(w, t)+part))
 		}
 	}
 }
 
 // reduce adds the lanes of one output and stores it.
 func (d dot) reduce(w, t int) {
-	n := (t*weightRows + w) * d.parts
+	n := d.accumulator(w, t)
 	if d.register == "Z" {
 		d.op("VEXTRACTF64X4 $1, Z%d, Y31", n)
 		d.op("VADDPS Y31, Y%d, Y%d", n, n)
@@ -154,8 +193,7 @@ func dotStubs() string {
 	p.WriteString(generated + "package kernel\n\n")
 	for _, d := range allDots() {
 		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", d.name(), dotSignature)
-		slot := map[int]string{1: "one", 4: "four"}[d.rows]
-		fmt.Fprintf(&table, "\tdotTiers[%s][%s].%s = %s\n", strings.ToLower(d.tier), d.typ, slot, d.name())
+		fmt.Fprintf(&table, "\tdotTiers[%s][%s][%d] = %s\n", strings.ToLower(d.tier), d.typ, d.rows, d.name())
 	}
 	fmt.Fprintf(&p, "func addDotKernels() {\n%s}\n", table.String())
 	return p.String()
