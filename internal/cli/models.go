@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -34,6 +35,7 @@ type modelFlags struct {
 	context       int
 	maxNumSeqs    int
 	kvCacheDtype  string
+	queueTimeout  time.Duration
 	noPrefixCache bool
 	modelID       string
 	chatTemplate  string
@@ -45,7 +47,8 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.Var(&f.maxMemory, "max-memory", "most memory for keys and values, such as 4GiB (default: 40 % of the free memory)")
 	flags.IntVar(&f.context, "context", 0, "most tokens of prompt plus output (default: what the model was trained for, if it fits)")
 	flags.IntVar(&f.maxNumSeqs, "max-num-seqs", 0, "sequences that run at once (default 64)")
-	flags.StringVar(&f.kvCacheDtype, "kv-cache-dtype", "auto", "numbers in the cache: auto or f16, which are the same")
+	flags.StringVar(&f.kvCacheDtype, "kv-cache-dtype", "auto", "numbers in the cache: f16 (auto), bf16, or q8_0, which takes about half the memory")
+	flags.DurationVar(&f.queueTimeout, "queue-timeout", 0, "end requests that waited longer for their first step, such as 30s (default: no limit)")
 	flags.BoolVar(&f.noPrefixCache, "no-prefix-cache", false, "compute every prompt from its first token")
 	flags.StringVar(&f.modelID, "model-id", "", "name of the model towards clients (alias --served-model-name)")
 	flags.StringVar(&f.chatTemplate, "chat-template", "", "file with a chat template to use in place of the model's own")
@@ -67,12 +70,22 @@ func (f *modelFlags) check() error {
 		return usagef("--context: got %d, want at least 1", f.context)
 	case f.maxNumSeqs < 0:
 		return usagef("--max-num-seqs: got %d, want at least 1", f.maxNumSeqs)
-	case f.kvCacheDtype != "auto" && f.kvCacheDtype != "f16":
-		return usagef("--kv-cache-dtype: %q is not supported by this build; it has f16", f.kvCacheDtype)
+	case !f.knownCacheType():
+		return usagef("--kv-cache-dtype: got %q, want auto, f16, bf16 or q8_0", f.kvCacheDtype)
+	case f.queueTimeout < 0:
+		return usagef("--queue-timeout: got %v, want at least 0", f.queueTimeout)
 	case f.defaults != "auto" && f.defaults != "neutral":
 		return usagef("--generation-config: got %q, want auto or neutral", f.defaults)
 	}
 	return nil
+}
+
+// cacheTypes are the values of --kv-cache-dtype.
+var cacheTypes = map[string]tensor.KVType{"auto": tensor.KVF16, "f16": tensor.KVF16, "bf16": tensor.KVBF16, "q8_0": tensor.KVQ8}
+
+func (f *modelFlags) knownCacheType() bool {
+	_, ok := cacheTypes[f.kvCacheDtype]
+	return ok
 }
 
 // bundleOptions reads what the flags say of files.
@@ -121,6 +134,7 @@ func (f *modelFlags) open(env *Env, name string, pool *tensor.Pool, log *slog.Lo
 	}
 	m, err := local.Open(b, pool, local.Options{
 		CacheBytes: int64(f.maxMemory), Context: f.context, MaxRunning: f.maxNumSeqs, NoPrefixCache: f.noPrefixCache,
+		CacheType: cacheTypes[f.kvCacheDtype], QueueTimeout: f.queueTimeout,
 		NeutralDefaults: f.defaults == "neutral", Now: env.Now, Log: log,
 	})
 	return m, found, err

@@ -30,11 +30,13 @@ const cacheShare = 0.4
 
 // Options say how a model is run. The zero value suits a machine that does little else.
 type Options struct {
-	CacheBytes      int64 // memory for the cache; 0: 40 % of the memory left
-	Context         int   // longest prompt plus output; 0: what the model was trained for, if its cache fits
-	MaxRunning      int   // sequences that run at once; 0: the engine's default
+	CacheBytes      int64         // memory for the cache; 0: 40 % of the memory left
+	Context         int           // longest prompt plus output; 0: what the model was trained for, if its cache fits
+	MaxRunning      int           // sequences that run at once; 0: the engine's default
+	CacheType       tensor.KVType // of keys and values; the zero value is F16
 	NoPrefixCache   bool
-	NeutralDefaults bool // ignore the sampling parameters that the model's makers recommend
+	QueueTimeout    time.Duration // a request that waited longer for its first step ends with an error; 0: no limit
+	NeutralDefaults bool          // ignore the sampling parameters that the model's makers recommend
 	Now             func() time.Time
 	Log             *slog.Logger
 }
@@ -64,6 +66,7 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.Config.CacheType = opt.CacheType
 	cfg, bytes, err := plan(b, opt)
 	if err != nil {
 		return nil, err
@@ -132,7 +135,7 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 		}
 		budget = int64(float64(left-b.FileBytes) * cacheShare)
 	}
-	cfg := engine.Config{MaxRunning: opt.MaxRunning, NoPrefixCache: opt.NoPrefixCache}
+	cfg := engine.Config{MaxRunning: opt.MaxRunning, NoPrefixCache: opt.NoPrefixCache, QueueTimeout: opt.QueueTimeout}
 	blocks, fits, err := engine.Plan(b.Config, context, engine.DefaultBatchTokens, budget)
 	if err != nil {
 		return cfg, 0, err
