@@ -4,6 +4,7 @@ package ordjson
 
 import (
 	"fmt"
+	"math"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -25,7 +26,25 @@ func (e *SyntaxError) Error() string {
 // Of a repeated key the last value wins, in the first one's place. NaN, Infinity and bytes that are not UTF-8 are
 // refused; half of a surrogate pair becomes U+FFFD. Errors are *SyntaxError.
 func Parse(data []byte, maxDepth int) (any, error) {
-	p := parser{data: data, depth: maxDepth}
+	return ParseLimited(data, Limits{Depth: maxDepth})
+}
+
+// Limits bound what an input may make of its bytes. Zero counts are no limits.
+type Limits struct {
+	Depth  int // how deep arrays and objects may nest
+	Keys   int // of one object
+	Values int // of the whole input
+}
+
+// ParseLimited is Parse with more limits than that of the depth.
+func ParseLimited(data []byte, limits Limits) (any, error) {
+	p := parser{data: data, depth: limits.Depth, keys: limits.Keys, values: limits.Values}
+	if p.keys == 0 {
+		p.keys = math.MaxInt
+	}
+	if p.values == 0 {
+		p.values = math.MaxInt
+	}
 	p.space()
 	v, err := p.value()
 	if err != nil {
@@ -39,9 +58,11 @@ func Parse(data []byte, maxDepth int) (any, error) {
 }
 
 type parser struct {
-	data  []byte
-	pos   int
-	depth int // how many more levels may open
+	data   []byte
+	pos    int
+	depth  int // how many more levels may open
+	keys   int // how many an object may have
+	values int // how many more may come
 }
 
 func (p *parser) fail(msg string) error {
@@ -68,6 +89,9 @@ func (p *parser) peek() byte {
 }
 
 func (p *parser) value() (any, error) {
+	if p.values--; p.values < 0 {
+		return nil, p.fail("too many values")
+	}
 	switch c := p.peek(); {
 	case c == '{':
 		return p.nested(p.object)
@@ -150,7 +174,9 @@ func (p *parser) object() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Set(key, v)
+		if o.Set(key, v); o.Len() > p.keys {
+			return nil, p.fail("too many keys in an object")
+		}
 		more, err := p.comma('}')
 		if err != nil {
 			return nil, err

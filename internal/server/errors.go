@@ -24,6 +24,7 @@ type problem struct {
 	err        openai.Error
 	retryAfter int   // seconds; 0: no such header
 	early      bool  // the body may not have been read
+	slow       bool  // the body did not come in time; its client may still be there
 	cause      error // for the log
 }
 
@@ -46,6 +47,7 @@ var (
 	errShuttingDown = &problem{status: http.StatusServiceUnavailable, retryAfter: 5, err: openai.Error{Message: "The server is shutting down.", Type: openai.TypeUnavailable, Code: "shutting_down"}}
 	errStopped      = &problem{status: http.StatusServiceUnavailable, retryAfter: 5, err: openai.Error{Message: "The engine has stopped.", Type: openai.TypeUnavailable, Code: "shutting_down"}}
 	errQueueFull    = &problem{status: http.StatusTooManyRequests, retryAfter: 1, err: openai.Error{Message: "The queue is full. Try again in a moment.", Type: openai.TypeRateLimit, Code: "queue_full"}}
+	errHeaders      = &problem{status: http.StatusRequestHeaderFieldsTooLarge, early: true, err: openai.Error{Message: fmt.Sprintf("The request has more than %d header lines.", maxHeaders), Type: openai.TypeInvalidRequest}}
 	errContentType  = &problem{status: http.StatusBadRequest, early: true, err: openai.Error{Message: "Unsupported Media Type: Only 'application/json' is allowed", Type: openai.TypeInvalidRequest}}
 	errNoTemplate   = badRequest("chat_template_missing", "model", "This model has no chat template: it is a base model. Start the server with --chat-template to give it one, or use /v1/completions.")
 )

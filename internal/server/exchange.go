@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -144,7 +145,7 @@ func (x *exchange) sendJSON(body []byte) error {
 
 // extendWrite gives the client time to take what is written next.
 func (x *exchange) extendWrite() {
-	_ = x.rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // test writers have no deadlines
+	_ = x.rc.SetWriteDeadline(time.Now().Add(x.s.writeTimeout)) // test writers have no deadlines
 }
 
 // fail answers with an error. After a client has left nothing is written; after headers have left the handler itself
@@ -153,11 +154,11 @@ func (x *exchange) fail(err error) {
 	if x.status != 0 {
 		return
 	}
-	if x.gone() {
+	p := x.problem(err)
+	if x.gone() && !p.slow {
 		x.status, x.finish = statusClientGone, "abort"
 		return
 	}
-	p := x.problem(err)
 	x.cause = p.cause
 	x.s.metrics.refuse(&p.err)
 	if p.status >= http.StatusInternalServerError {
@@ -184,26 +185,36 @@ func (x *exchange) body() ([]byte, error) {
 	if x.r.ContentLength > limit {
 		return nil, errTooLarge(limit)
 	}
-	expected := x.r.ContentLength
-	if expected < 0 {
-		expected = limit
-	}
-	_ = x.rc.SetReadDeadline(time.Now().Add(readTime(expected)))
-	data, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, limit))
-	_ = x.rc.SetReadDeadline(time.Time{}) // from here on a read error means that the client has left
+	data, err := io.ReadAll(&pacedBody{Reader: http.MaxBytesReader(x.w, x.r.Body, limit), x: x, begun: time.Now()})
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return nil, errTooLarge(limit)
-	case err != nil:
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		p := errBody(err)
+		p.slow = true
+		return nil, p
+	case err != nil: // the deadline stays: what is left of the body must not be waited for
 		return nil, errBody(err)
 	}
+	_ = x.rc.SetReadDeadline(time.Time{}) // from here on a read error means that the client has left
 	return data, nil
 }
 
-// readTime returns how long a body of so many bytes may take: half a minute and a second for each 64 KiB.
-func readTime(size int64) time.Duration {
-	return 30*time.Second + time.Duration(size>>16)*time.Second
+// A pacedBody is a body whose client must keep a pace: half a minute to begin with, and a second more for each 64 KiB
+// that came.
+type pacedBody struct {
+	io.Reader
+	x     *exchange
+	begun time.Time
+	bytes int64
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	_ = b.x.rc.SetReadDeadline(b.begun.Add(b.x.s.readTimeout + time.Duration(b.bytes>>16)*time.Second)) // test requests have no deadlines
+	n, err := b.Reader.Read(p)
+	b.bytes += int64(n)
+	return n, err
 }
 
 // checkContentType accepts JSON, and a missing header from anything but a browser.

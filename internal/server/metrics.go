@@ -34,6 +34,7 @@ type metrics struct {
 	requests  *prometheus.CounterVec // by api, model, code, finish
 	refused   *prometheus.CounterVec // by parameter
 	keys      *prometheus.CounterVec // failures, by reason
+	surplus   prometheus.Counter     // connections
 	reasoning *prometheus.CounterVec // tokens, by model
 	models    map[string]*modelMetrics
 }
@@ -83,6 +84,7 @@ func newMetrics(cfg *Config) *metrics {
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sampo_build_info", Help: "Always 1; the labels tell the build."}, []string{"version", "revision", "goversion"})
 	build.WithLabelValues(cfg.Version, cfg.Revision, runtime.Version()).Set(1)
 	r.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), newEngineCollector(cfg.Models))
+	m.surplus = make.counter("sampo_connections_refused_total", "Connections closed at once because there were too many.").WithLabelValues()
 	m.addModels(make, cfg.Models)
 	return m
 }

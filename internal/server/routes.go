@@ -103,6 +103,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serve(x *exchange) error {
+	if headerCount(x.r.Header) > maxHeaders {
+		return errHeaders
+	}
 	if err := s.checkBrowser(x.r); err != nil {
 		return err
 	}

@@ -21,12 +21,15 @@ import (
 )
 
 const (
-	defaultMaxBody = 64 << 20
-	maxHeaderBytes = 64 << 10
-	headerTimeout  = 5 * time.Second
-	idleTimeout    = 120 * time.Second
-	writeTimeout   = 30 * time.Second // for one event or body
-	endTimeout     = 5 * time.Second  // for requests that were told to end
+	defaultMaxBody        = 64 << 20
+	defaultMaxConnections = 10_000
+	maxHeaderBytes        = 64 << 10
+	maxHeaders            = 100
+	headerTimeout         = 5 * time.Second
+	readTimeout           = 30 * time.Second // for a body, and more for a long one that comes
+	idleTimeout           = 120 * time.Second
+	writeTimeout          = 30 * time.Second // for one event or body
+	endTimeout            = 5 * time.Second  // for requests that were told to end
 )
 
 // A Model is a model that the server offers.
@@ -38,33 +41,35 @@ type Model struct {
 
 // Config says what a server offers and to whom.
 type Config struct {
-	Models       []Model // those in memory, in the order in which they are listed
-	Version      string
-	Revision     string       // of the build; part of the fingerprint
-	Address      string       // base URL to show to people, such as http://127.0.0.1:7267
-	Keys         []string     // accepted keys; none: any key or none will do
-	Loopback     bool         // bound to this machine only: foreign hosts and origins are refused
-	Hosts        []string     // further host names that the Host header may have
-	Origins      []string     // origins of web pages that may call the server
-	MaxBody      int64        // bytes of a request body; 0: 64 MiB
-	EarlyHeaders bool         // send a stream's headers before its first token
-	Log          *slog.Logger // nil: nothing is logged
+	Models         []Model // those in memory, in the order in which they are listed
+	Version        string
+	Revision       string       // of the build; part of the fingerprint
+	Address        string       // base URL to show to people, such as http://127.0.0.1:7267
+	Keys           []string     // accepted keys; none: any key or none will do
+	Loopback       bool         // bound to this machine only: foreign hosts and origins are refused
+	Hosts          []string     // further host names that the Host header may have
+	Origins        []string     // origins of web pages that may call the server
+	MaxBody        int64        // bytes of a request body; 0: 64 MiB
+	MaxConnections int          // more are closed at once; 0: 10,000
+	EarlyHeaders   bool         // send a stream's headers before its first token
+	Log            *slog.Logger // nil: nothing is logged
 }
 
 // A Server answers HTTP requests. Make one with New.
 type Server struct {
-	cfg         Config
-	http        *http.Server
-	routes      routeTable
-	models      map[string]Model
-	keys        [][sha256.Size]byte
-	secret      [sha256.Size]byte // of this process, for salts
-	hosts       map[string]bool
-	origins     map[string]bool
-	log         *slog.Logger
-	metrics     *metrics
-	created     time.Time
-	fingerprint string
+	cfg                       Config
+	http                      *http.Server
+	routes                    routeTable
+	models                    map[string]Model
+	keys                      [][sha256.Size]byte
+	secret                    [sha256.Size]byte // of this process, for salts
+	hosts                     map[string]bool
+	origins                   map[string]bool
+	log                       *slog.Logger
+	metrics                   *metrics
+	readTimeout, writeTimeout time.Duration
+	created                   time.Time
+	fingerprint               string
 
 	mu    sync.Mutex            // guards fresh
 	fresh map[net.Conn]struct{} // connections that have sent nothing yet
@@ -79,10 +84,13 @@ func New(cfg Config) *Server {
 	if cfg.MaxBody == 0 {
 		cfg.MaxBody = defaultMaxBody
 	}
+	if cfg.MaxConnections == 0 {
+		cfg.MaxConnections = defaultMaxConnections
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, created: time.Now(), models: map[string]Model{}, hosts: map[string]bool{}, origins: map[string]bool{}, fresh: map[net.Conn]struct{}{}}
+	s := &Server{cfg: cfg, log: cfg.Log, created: time.Now(), models: map[string]Model{}, hosts: map[string]bool{}, origins: map[string]bool{}, fresh: map[net.Conn]struct{}{}, readTimeout: readTimeout, writeTimeout: writeTimeout}
 	for _, m := range cfg.Models {
 		s.models[m.Name] = m
 	}
@@ -131,7 +139,7 @@ func modelNames(models []Model) []string {
 
 // Serve answers requests on l until Shutdown or Close. It then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(s.limited(l)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

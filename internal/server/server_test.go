@@ -53,6 +53,14 @@ func (b *logBuffer) String() string {
 // start serves a model on a free port until the test ends.
 func start(t *testing.T, m *answer.Model, engine *scripted.Engine, change func(c *Config)) *site {
 	t.Helper()
+	s := startEngine(t, m, engine.Close, change)
+	s.engine = engine
+	return s
+}
+
+// startEngine is start for any engine, which is closed in the end.
+func startEngine(t *testing.T, m *answer.Model, closeEngine func() error, change func(c *Config)) *site {
+	t.Helper()
 	log := &logBuffer{}
 	cfg := Config{Models: []Model{{Model: m}}, Version: "0.1.0", Loopback: true, Log: slog.New(slog.NewTextHandler(log, nil))}
 	if change != nil {
@@ -70,9 +78,9 @@ func start(t *testing.T, m *answer.Model, engine *scripted.Engine, change func(c
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
-		_ = engine.Close()
+		_ = closeEngine()
 	})
-	return &site{t: t, url: "http://" + l.Addr().String(), server: s, engine: engine, log: log}
+	return &site{t: t, url: "http://" + l.Addr().String(), server: s, log: log}
 }
 
 // say starts a server whose model "m" always says text.
@@ -383,7 +391,10 @@ func TestAClientThatLeavesStopsItsGeneration(t *testing.T) {
 			req.Header.Set("Content-Type", "application/json")
 			left := make(chan error, 1)
 			go func() {
-				_, err := http.DefaultTransport.RoundTrip(req)
+				resp, err := http.DefaultTransport.RoundTrip(req)
+				if err == nil {
+					_ = resp.Body.Close()
+				}
 				left <- err
 			}()
 			running := func() int { n, _ := s.engine.Load(); return n }

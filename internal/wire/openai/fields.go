@@ -38,10 +38,12 @@ type fields struct {
 	known map[string]bool
 }
 
-// parseBody reads a body that must be one JSON object, at most 64 levels deep.
+// bodyLimits bound what a body may make of its bytes: the longest prompts of ids stay far below.
+var bodyLimits = ordjson.Limits{Depth: 64, Keys: 10_000, Values: 4 << 20}
+
+// parseBody reads a body that must be one JSON object within the limits.
 func parseBody(body []byte) (*fields, *Error) {
-	const maxDepth = 64
-	v, err := ordjson.Parse(body, maxDepth)
+	v, err := ordjson.ParseLimited(body, bodyLimits)
 	if err != nil {
 		return nil, &Error{Message: "The request body is not valid JSON: " + err.Error() + ".", Type: TypeInvalidRequest, Code: CodeInvalidJSON}
 	}

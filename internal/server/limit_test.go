@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
+)
+
+// dial opens a connection to the server and sends text on it.
+func (s *site) dial(text string) net.Conn {
+	s.t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+// statusOf reads the status of the next answer on a connection.
+func statusOf(t *testing.T, c net.Conn) int {
+	t.Helper()
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
+}
+
+func TestConnectionsBeyondTheLimitAreClosedAtOnce(t *testing.T) {
+	m, e := bytechat.Say("m", "a")
+	s := start(t, m, e, func(c *Config) { c.MaxConnections = 1 })
+	const get = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	first := s.dial(get)
+	if got := statusOf(t, first); got != 200 {
+		t.Errorf("status %d, want 200", got)
+	}
+	second := s.dial("")
+	if n, err := second.Read(make([]byte, 1)); n > 0 || err == nil {
+		t.Errorf("read %d bytes, %v, want a closed connection", n, err)
+	}
+	_ = first.Close()
+	waitFor(t, "a place", func() bool {
+		c := s.dial("")
+		defer c.Close()
+		_ = c.SetDeadline(time.Now().Add(100 * time.Millisecond))
+		_, err := c.Read(make([]byte, 1))
+		return errors.Is(err, os.ErrDeadlineExceeded) // it is kept open
+	})
+}
+
+func TestTooManyHeadersAreRefused(t *testing.T) {
+	s := say(t, "a")
+	var b strings.Builder
+	for i := range 120 {
+		fmt.Fprintf(&b, "X-%d: a\r\n", i)
+	}
+	if got := statusOf(t, s.dial("GET /health HTTP/1.1\r\nHost: localhost\r\n"+b.String()+"\r\n")); got != 431 {
+		t.Errorf("status %d, want 431", got)
+	}
+}
+
+func TestBodiesThatMakeMuchOfTheirBytesAreRefused(t *testing.T) {
+	s := say(t, "a")
+	var keys strings.Builder
+	for i := range 10_001 {
+		fmt.Fprintf(&keys, `"k%d":1,`, i)
+	}
+	for name, body := range map[string]string{
+		"keys":   `{` + keys.String() + `"prompt":"a"}`,
+		"values": `{"prompt":[` + strings.Repeat("1,", 4<<20) + `1]}`,
+		"depth":  `{"prompt":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`,
+	} {
+		if _, _, _, code := s.post("/v1/completions", body).problem(t); code != "invalid_json" {
+			t.Errorf("%s: code %q, want invalid_json", name, code)
+		}
+	}
+}
+
+func TestCompressedBodiesAreRefused(t *testing.T) {
+	s := say(t, "a")
+	if r := s.post("/v1/completions", `{"prompt":"a"}`, "Content-Encoding: gzip"); r.StatusCode != 415 {
+		t.Errorf("status %d, want 415", r.StatusCode)
+	}
+}
+
+func TestBodyThatDoesNotComeIsGivenUp(t *testing.T) {
+	m, e := bytechat.Say("m", "a")
+	s := start(t, m, e, nil)
+	s.server.readTimeout = 50 * time.Millisecond
+	c := s.dial("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	if got := statusOf(t, c); got != 400 {
+		t.Errorf("status %d, want 400", got)
+	}
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race
+
+// The race detector slows the plain Go kernels down by two orders of magnitude.
+
+package server
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/answer"
+	"github.com/sampo-ai/sampo/internal/engine"
+	"github.com/sampo-ai/sampo/internal/quant"
+	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
+	"github.com/sampo-ai/sampo/internal/testkit/tiny"
+)
+
+// A native model runs all requests in common steps: what holds one of them holds all.
+func TestReaderThatStallsHoldsNoStep(t *testing.T) {
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	weights, err := tiny.Llama(pool, quant.F32, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, context, err := engine.Plan(weights.Config(), tiny.MaxContext, engine.DefaultBatchTokens, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.New(weights, engine.Config{Threads: pool, Blocks: blocks, MaxContext: context})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := answer.New(answer.Config{Name: "m", Engine: e, Tokenizer: bytechat.Tokenizer()})
+	s := startEngine(t, m, e.Close, nil)
+	s.server.writeTimeout = 300 * time.Millisecond
+
+	// 16 x 480 tokens with the logprobs of 224 tokens each are more than sockets hold.
+	body := `{"prompt":[1,2],"n":16,"temperature":1,"max_tokens":480,"ignore_eos":true,"logprobs":-1,"stream":true}`
+	stalled := s.dial(fmt.Sprintf("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+	if err := stalled.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the request that nobody reads", func() bool { return s.server.generating.Load() == 1 })
+	for range 5 {
+		if r := s.post("/v1/completions", `{"prompt":[3,4],"max_tokens":20,"ignore_eos":true}`); r.StatusCode != 200 {
+			t.Fatalf("status %d: %s", r.StatusCode, r.body)
+		}
+	}
+	waitFor(t, "the stalled request to be given up", func() bool {
+		running, waiting := e.Load()
+		return s.server.generating.Load() == 0 && running+waiting == 0
+	})
+	if !strings.Contains(s.log.String(), "finish=abort") {
+		t.Error("the request that was given up did not end as an abort")
+	}
+}
