@@ -43,7 +43,7 @@ func (e *Engine) runJobs(at, first, n int) int {
 	for end < len(e.step.jobs) && e.step.jobs[end].row < first+n {
 		end++
 	}
-	e.step.at, e.step.first = at, first
+	e.step.at, e.step.end, e.step.first = at, end, first
 	if e.cfg.Threads != nil {
 		e.cfg.Threads.Do(end-at, e.step.work)
 		return end
@@ -54,15 +54,27 @@ func (e *Engine) runJobs(at, first, n int) int {
 	return end
 }
 
-// runJob does one job of the Head under way. It runs on any worker, so it keeps its own panic.
+// runJob does the i-th job of the Head under way, and those on guesses that follow it. It runs on any worker.
 func (e *Engine) runJob(i, worker int) {
-	j := &e.step.jobs[e.step.at+i]
+	jobs := e.step.jobs[e.step.at:e.step.end]
+	if jobs[i].link && i > 0 {
+		return // it is done with the one before it
+	}
+	e.try(&jobs[i], worker)
+	for i++; i < len(jobs) && jobs[i].link; i++ {
+		e.try(&jobs[i], worker)
+	}
+}
+
+// try does one job. A panic is the job's error.
+func (e *Engine) try(j *job, worker int) {
 	if j.row < 0 {
 		return
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			j.err = failure(p)
+			j.choice.straight = false
 		}
 	}()
 	vocab := len(e.logits) / e.step.headRows
@@ -74,15 +86,21 @@ func (e *Engine) runJob(i, worker int) {
 //
 // Shapes: row [V].
 func (j *job) do(row []float32, s *sampler.Sampler) {
-	r := j.choice.req
+	c, r := j.choice, j.choice.req
 	if j.score > 0 {
 		j.own, j.top, j.err = s.Logprobs(row, r.Prompt[j.score], r.PromptLogprobs)
 		return
 	}
-	if j.token, j.err = s.Sample(row, j.choice.state); j.err != nil || r.Logprobs < 0 {
+	if c.straight = !j.link || c.straight && c.drawn == j.guess; !c.straight {
 		return
 	}
-	j.own, j.top, j.err = s.Logprobs(row, j.token, r.Logprobs)
+	if j.token, j.err = s.Sample(row, c.state); j.err == nil && r.Logprobs >= 0 {
+		j.own, j.top, j.err = s.Logprobs(row, j.token, r.Logprobs)
+	}
+	if c.straight = j.err == nil; c.straight {
+		c.state.Add(j.token)
+		c.drawn, j.drew = j.token, true
+	}
 }
 
 // tokenLogprobs returns entries in the contract's form, after own if that is wanted in front.

@@ -20,9 +20,10 @@ type Config struct {
 	MaxBatchTokens int           // token budget of a step; default DefaultBatchTokens
 	MaxRunning     int           // sequences that run at once; default DefaultRunning
 	MaxWaiting     int           // requests that wait before Submit answers ErrBusy; default DefaultWaiting
-	MixedTokens    int           // prompt tokens in a step that also decodes; default DefaultMixedTokens, negative: no limit
+	MixedTokens    int           // most prompt tokens in a step that also decodes; default DefaultMixedTokens, negative: no limit
 	Patience       time.Duration // a request that waited longer may be taken out of turn; default DefaultPatience
 	QueueTimeout   time.Duration // a request that waited longer for its first step ends with ErrExpired; default: no limit
+	DraftTokens    int           // most tokens guessed after each; default DefaultDraftTokens, negative: no speculation
 	NoPrefixCache  bool          // never reuse blocks
 	Vocab          int           // tokens that may be sampled; default: every row of the output matrix
 	Tier           string        // for Info
@@ -37,6 +38,7 @@ const (
 	DefaultMixedTokens = 64
 	DefaultRunning     = 64
 	DefaultWaiting     = 256
+	DefaultDraftTokens = 7 // with the token before them 8 rows, which kernels like
 	DefaultPatience    = 10 * time.Second
 	DefaultStepTimeout = 5 * time.Minute
 	DefaultCacheBytes  = 1 << 30
@@ -82,6 +84,8 @@ func (c Config) resolve(m model.Config) (Config, error) {
 	setDefault(&c.MixedTokens, DefaultMixedTokens)
 	setDefault(&c.MaxContext, m.MaxContext)
 	setDefault(&c.Vocab, m.Vocab)
+	setDefault(&c.DraftTokens, DefaultDraftTokens)
+	c.DraftTokens = min(c.DraftTokens, maxDrafts)
 	setDefault(&c.Patience, DefaultPatience)
 	setDefault(&c.StepTimeout, DefaultStepTimeout)
 	if c.Logger == nil {

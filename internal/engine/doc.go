@@ -8,7 +8,7 @@
 // through queues that nobody waits for.
 //
 // Always true: a choice's tokens depend on the model, the prompt, the parameters and the seed, never on company,
-// chunks, threads, the cache or preemption. A request leaves through leave, whatever ended it, and a sequence's
+// chunks, threads, the cache, preemption or speculation. A request leaves through leave, whatever ended it, and a sequence's
 // blocks are freed by retire alone. The engine never waits for a client. A failed step costs the requests that were
 // in it, not the engine.
 //

@@ -23,6 +23,8 @@ func (e *Engine) emit() {
 			e.leave(r, failure(j.err))
 		case j.score > 0:
 			r.scores[j.score-1] = tokenLogprobs([]sampler.Logprob{j.own}, j.top)
+		case j.link:
+			e.follow(j, now)
 		default:
 			e.extend(j, now)
 		}
@@ -33,6 +35,22 @@ func (e *Engine) emit() {
 	}
 }
 
+// follow gives a choice the token behind a guess, if that was right.
+func (e *Engine) follow(j *job, now time.Time) {
+	c := j.choice
+	switch {
+	case len(c.numbers) == 0: // it ended on a token before
+	case j.drew:
+		c.guesser.learn(true)
+		e.step.tally.accepted++
+		e.scheduler.Accept(&c.seq)
+		e.extend(j, now)
+	case c.guessing:
+		c.guesser.learn(false)
+		c.guessing = false
+	}
+}
+
 // extend gives a choice its next token.
 func (e *Engine) extend(j *job, now time.Time) {
 	c, r := j.choice, j.choice.req
@@ -40,7 +58,6 @@ func (e *Engine) extend(j *job, now time.Time) {
 	if r.maxOutput > 0 {
 		event.Token = j.token
 		c.output++
-		c.state.Add(j.token)
 		event.Finish = c.finish(j.token, e.cfg.MaxContext)
 		if r.Logprobs >= 0 {
 			event.Logprob, event.Top = j.own.Logprob, tokenLogprobs(nil, j.top)

@@ -32,6 +32,8 @@ type Engine struct {
 	step      step
 	samplers  []*sampler.Sampler // per worker
 	logits    []float32          // [headRows, V]
+	pace      pace
+	unguessed int // steps in a row without guesses because they seem not to pay
 	watchdog  *time.Timer
 	prober    *time.Timer
 

@@ -27,6 +27,7 @@ const (
 // back through the block tables, as attention would, so a wrong table, copy or position gives other logits.
 type fake struct {
 	context int
+	habit   bool                       // the latest two tokens nearly decide the next: the model repeats itself
 	forward func(b *model.Batch) error // if set, called first
 	kept    [][]slot                   // [group][block*BlockSize+slot]
 	hidden  []float32
@@ -103,7 +104,16 @@ func (f *fake) row(dst []float32, s model.Sequence, pos int) []float32 {
 		}
 	}
 	f.seen = seen
-	return appendHash(dst, seen)
+	return f.hash(dst, seen, pos)
+}
+
+// hash appends the hidden row of the token at pos, which sees seen: all tokens, then those of the window.
+func (f *fake) hash(dst []float32, seen []token.ID, pos int) []float32 {
+	dst = appendHash(dst, seen)
+	if f.habit {
+		copy(dst[len(dst)-2:], appendHash(nil, seen[max(0, pos-1):pos+1])[:2])
+	}
+	return dst
 }
 
 // appendHash appends the FNV-1a hash of ids, 16 bits in each number.
@@ -128,6 +138,10 @@ func (f *fake) Head(dst, hidden []float32, n int) {
 		for j := range fakeVocab {
 			dst[i*fakeVocab+j] = float32(f.logits.Uint64()%4096)/512 - 4
 		}
+		if f.habit {
+			f.logits.Seed(sum>>32, 2)
+			dst[i*fakeVocab+int(f.logits.Uint64()%fakeVocab)] += 10
+		}
 	}
 }
 
@@ -136,7 +150,12 @@ func (f *fake) Close() error { return nil }
 // reference generates one choice the obvious way: the whole list through the hash for every token.
 func reference(t *testing.T, req inference.Request, number, context int) ([]token.ID, inference.Finish) {
 	t.Helper()
-	f, c := newFake(context), &choice{req: &request{Request: req, maxOutput: req.MaxTokens}}
+	return referenceOn(t, newFake(context), req, number)
+}
+
+func referenceOn(t *testing.T, f *fake, req inference.Request, number int) ([]token.ID, inference.Finish) {
+	t.Helper()
+	context, c := f.context, &choice{req: &request{Request: req, maxOutput: req.MaxTokens}}
 	if req.MaxTokens == inference.Unlimited {
 		c.req.maxOutput = context - len(req.Prompt)
 	}
@@ -144,7 +163,7 @@ func reference(t *testing.T, req inference.Request, number, context int) ([]toke
 	tokens, row := slices.Clone(req.Prompt), make([]float32, fakeVocab)
 	for {
 		seen := append(slices.Clone(tokens), tokens[max(0, len(tokens)-fakeWindow):]...)
-		f.Head(row, appendHash(nil, seen), 1)
+		f.Head(row, f.hash(nil, seen, len(tokens)-1), 1)
 		id, err := sampler.New(fakeVocab).Sample(row, state)
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,8 @@
 package engine
 
 import (
+	"context"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -58,6 +60,8 @@ func (e *Engine) turn() {
 	e.obey()
 	now := time.Now()
 	e.expire(now)
+	e.speculate()
+	e.scheduler.LimitMixed(e.pace.mixed(e.scheduler.Decoding(), max(0, e.cfg.MixedTokens)))
 	b := e.scheduler.Schedule(now)
 	e.step.begin(b)
 	if len(b.Slices) == 0 {
@@ -69,7 +73,17 @@ func (e *Engine) turn() {
 		e.salvage(failure(err))
 		return
 	}
+	e.learn()
 	e.emit()
+}
+
+// learn takes note of what the step cost.
+func (e *Engine) learn() {
+	rows, prompt, took := e.step.decode, len(e.step.batch.Tokens)-e.step.decode, time.Since(e.step.began)
+	e.pace.add(rows, prompt, took)
+	if e.cfg.Logger.Enabled(context.Background(), slog.LevelDebug) {
+		e.cfg.Logger.Debug("engine: step", "decode", rows, "prefill", prompt, "preempted", e.step.tally.preempted, "seconds", took.Seconds())
+	}
 }
 
 // obey carries out the orders.

@@ -34,11 +34,15 @@ type request struct {
 
 // A choice is one sequence. It stands for several choices of the request when those must be equal.
 type choice struct {
-	seq     scheduler.Sequence
-	req     *request
-	numbers []int // the request's choices that still want its tokens
-	state   *sampler.State
-	output  int // tokens generated
+	seq      scheduler.Sequence
+	req      *request
+	numbers  []int // the request's choices that still want its tokens
+	state    *sampler.State
+	output   int // tokens generated
+	guesser  guesser
+	drawn    token.ID // the latest token of the step under way
+	straight bool     // and every guess before it was right
+	guessing bool     // guesses of the step under way are still to be judged
 }
 
 // newRequest checks req and prepares its choices.

@@ -31,6 +31,7 @@ type tally struct {
 	prompt, cached, output, preempted int
 	finished                          [4]int
 	stopped, aborted, failed, expired int
+	drafts, guesses, accepted         int
 }
 
 // lost counts a request that ended with err.
@@ -96,6 +97,9 @@ func (e *Engine) endStep() {
 	s.Aborted += uint64(t.aborted)
 	s.Failed += uint64(t.failed)
 	s.Expired += uint64(t.expired)
+	s.Drafts += uint64(t.drafts)
+	s.DraftTokens += uint64(t.guesses)
+	s.AcceptedTokens += uint64(t.accepted)
 	for i, n := range t.finished {
 		s.Finished[i] += uint64(n)
 	}

@@ -20,11 +20,13 @@ type step struct {
 	submitted int        // requests taken since the figures were last published
 	scheduled bool       // the scheduler returned: its books are in order
 	prefill   int        // tokens of prompts
+	decode    int        // rows of sequences that decode, guesses included; all others bring lists to their end
 	batch     model.Batch
 	jobs      []job // in the order of their rows
 	tally     tally
 	headRows  int // rows of logits at once
-	at, first int // first job and first row of the Head under way
+	at, end   int // jobs of the Head under way
+	first     int // its first row
 	began     time.Time
 	failed    error // why it failed
 	work      func(i, worker int)
@@ -33,9 +35,12 @@ type step struct {
 // A job is what is done with one row of logits.
 type job struct {
 	choice *choice
-	row    int // of the batch's outputs
-	score  int // position of the prompt token whose logprobs are wanted; 0: sample
+	row    int  // of the batch's outputs
+	score  int  // position of the prompt token whose logprobs are wanted; 0: sample
+	link   bool // the row is that of a guess, and counts if the job before drew it
+	guess  token.ID
 
+	drew  bool // token is there
 	token token.ID
 	own   sampler.Logprob
 	top   []sampler.Logprob
@@ -47,8 +52,9 @@ func (s *step) init(cfg *Config, c model.Config) {
 	s.batch.Tokens = make([]token.ID, 0, cfg.MaxBatchTokens)
 	s.batch.Positions = make([]int32, 0, cfg.MaxBatchTokens)
 	s.batch.Sequences = make([]model.Sequence, 0, cfg.MaxRunning)
-	s.batch.Outputs = make([]int32, 0, cfg.MaxRunning)
-	s.jobs = make([]job, 0, cfg.MaxRunning)
+	rows := min(cfg.MaxBatchTokens, cfg.MaxRunning+maxDrafting*max(0, cfg.DraftTokens))
+	s.batch.Outputs = make([]int32, 0, rows)
+	s.jobs = make([]job, 0, rows)
 	s.requests = make([]*request, 0, cfg.MaxRunning)
 }
 
@@ -58,7 +64,7 @@ func (s *step) reset(orders []order) {
 	s.requests = s.requests[:0]
 	clear(s.jobs)
 	s.jobs = s.jobs[:0]
-	s.submitted, s.scheduled, s.prefill = 0, false, 0
+	s.submitted, s.scheduled, s.prefill, s.decode = 0, false, 0, 0
 	s.tally, s.began, s.failed = tally{}, time.Time{}, nil
 	for _, o := range orders {
 		if o.kind == submit {
@@ -78,16 +84,20 @@ func (s *step) begin(b *scheduler.Batch) {
 		s.join(c.req)
 		m.Sequences = append(m.Sequences, model.Sequence{Rows: slice.Count, Past: slice.First, Tables: slice.Table.Blocks()})
 		first := len(m.Tokens)
-		end := slice.First + slice.Count
-		m.Tokens = append(m.Tokens, slice.Tokens[slice.First:end]...)
-		for pos := slice.First; pos < end; pos++ {
+		end := slice.First + slice.Count - slice.Drafts
+		m.Tokens = append(append(m.Tokens, slice.Tokens[slice.First:end]...), slice.Draft[:slice.Drafts]...)
+		for pos := slice.First; pos < slice.First+slice.Count; pos++ {
 			m.Positions = append(m.Positions, int32(pos))
 		}
 		if c.req.scoring() {
 			s.scoreJobs(c, slice, first)
 		}
 		if end == len(slice.Tokens) {
-			s.sampleJobs(c, first+slice.Count-1)
+			s.sampleJobs(c, first+end-slice.First-1)
+			s.draftJobs(c, slice, first+end-slice.First)
+		}
+		if slice.Drafts > 0 || end == len(slice.Tokens) && slice.Count == 1 {
+			s.decode += slice.Count
 		}
 		if slice.First < len(c.req.Prompt) {
 			s.prefill += min(end, len(c.req.Prompt)) - slice.First
@@ -138,6 +148,17 @@ func (s *step) sampleJobs(c *choice, row int) {
 		if len(sibling.numbers) > 0 {
 			s.jobs = append(s.jobs, job{choice: sibling, row: out})
 		}
+	}
+}
+
+// draftJobs wants the tokens that follow the guesses of c, whose first row is row.
+func (s *step) draftJobs(c *choice, slice scheduler.Slice, row int) {
+	for i := range slice.Drafts {
+		s.jobs = append(s.jobs, job{choice: c, row: s.output(row + i), link: true, guess: slice.Draft[i]})
+	}
+	if c.guessing = slice.Drafts > 0; c.guessing {
+		s.tally.drafts++
+		s.tally.guesses += slice.Drafts
 	}
 }
 

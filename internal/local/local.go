@@ -34,6 +34,7 @@ type Options struct {
 	Context         int           // longest prompt plus output; 0: what the model was trained for, if its cache fits
 	MaxRunning      int           // sequences that run at once; 0: the engine's default
 	CacheType       tensor.KVType // of keys and values; the zero value is F16
+	DraftTokens     int           // most tokens guessed after each; 0: the engine's default, negative: no speculation
 	NoPrefixCache   bool
 	QueueTimeout    time.Duration // a request that waited longer for its first step ends with an error; 0: no limit
 	NeutralDefaults bool          // ignore the sampling parameters that the model's makers recommend
@@ -135,7 +136,9 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 		}
 		budget = int64(float64(left-b.FileBytes) * cacheShare)
 	}
-	cfg := engine.Config{MaxRunning: opt.MaxRunning, NoPrefixCache: opt.NoPrefixCache, QueueTimeout: opt.QueueTimeout}
+	cfg := engine.Config{
+		MaxRunning: opt.MaxRunning, NoPrefixCache: opt.NoPrefixCache, QueueTimeout: opt.QueueTimeout, DraftTokens: opt.DraftTokens,
+	}
 	blocks, fits, err := engine.Plan(b.Config, context, engine.DefaultBatchTokens, budget)
 	if err != nil {
 		return cfg, 0, err

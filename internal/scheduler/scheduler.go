@@ -94,9 +94,25 @@ func (s *Scheduler) Load() (running, waiting int) { return len(s.running), len(s
 // LimitMixed changes Config.MixedTokens.
 func (s *Scheduler) LimitMixed(tokens int) { s.cfg.MixedTokens = tokens }
 
-// Prefilling reports whether any running sequence has more than its latest token to compute.
-func (s *Scheduler) Prefilling() bool {
+// Running returns the sequences that run. The slice is valid until the next call of any method.
+func (s *Scheduler) Running() []*Sequence { return s.running }
+
+// Filling reports whether the next step has prompts to compute, or may have.
+func (s *Scheduler) Filling() bool {
+	if len(s.waiting) > 0 && len(s.running) < s.cfg.MaxRunning {
+		return true
+	}
 	return slices.ContainsFunc(s.running, func(q *Sequence) bool { return !q.decoding() })
+}
+
+// Decoding returns how many running sequences need one token only.
+func (s *Scheduler) Decoding() (n int) {
+	for _, q := range s.running {
+		if q.decoding() {
+			n++
+		}
+	}
+	return n
 }
 
 // Schedule decides the step that begins now. The batch is valid until the next call; an empty one means that nothing waits or

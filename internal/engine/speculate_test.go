@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// Guesses are checked with the same logits and the same random numbers that the tokens come from without them, so
+// tokens, logprobs and ends are equal, greedy or sampled. Equal samples under a seed say more than a statistical test.
+func TestGuessesChangeNothing(t *testing.T) {
+	const context = 200
+	right, all := uint64(0), uint64(0)
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 17))
+		cfg := Config{MaxContext: context, MaxRunning: 1 + r.IntN(6), DraftTokens: 1 + r.IntN(maxDrafts)}
+		cfg.MaxBatchTokens = cfg.MaxRunning + r.IntN(60)
+		groups := newFake(context).Config()
+		for _, g := range groups.CacheGroups() {
+			cfg.Blocks = append(cfg.Blocks, g.Blocks(context, cfg.MaxBatchTokens, model.BlockSize)+r.IntN(8))
+		}
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			f := newFake(context)
+			f.habit = true
+			e := prepare(t, f, cfg)
+			e.pace.pretend(0)
+			run(t, e)
+			var requests []inference.Request
+			var streams []inference.Stream
+			for range 12 {
+				req := randomRequest(r, context)
+				req.Logprobs = r.IntN(3) - 1
+				s, err := e.Submit(t.Context(), req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				requests, streams = append(requests, req), append(streams, s)
+			}
+			for i, s := range streams {
+				compareHabit(t, requests[i], read(s, requests[i].Choices), context)
+			}
+			s := e.Stats()
+			right, all = right+s.AcceptedTokens, all+s.DraftTokens
+		})
+	}
+	if right < 100 || all < right+100 {
+		t.Errorf("%d of %d guesses were right: the test does not reach both cases", right, all)
+	}
+}
+
+// pretend sets what a row more costs, as a share of a step of one row: what a fake model costs cannot be measured.
+func (p *pace) pretend(row float64) {
+	p.fixed = true
+	for i := range p.decode {
+		p.decode[i] = 1 + row*float64(i-1)
+	}
+}
+
+func compareHabit(t *testing.T, req inference.Request, got answer, context int) {
+	t.Helper()
+	if got.err != nil {
+		t.Errorf("%+v: %v", req, got.err)
+		return
+	}
+	for i := range req.Choices {
+		f := newFake(context)
+		f.habit = true
+		want, end := referenceOn(t, f, req, i)
+		if !slices.Equal(got.tokens[i], want) || got.ends[i] != end {
+			t.Errorf("%+v: choice %d:\ngot  %v %v\nwant %v %v", req, i, got.tokens[i], got.ends[i], want, end)
+		}
+	}
+}
+
+func TestLookupFindsWhatFollowedBefore(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		list []token.ID
+		want []token.ID
+	}{
+		{"nothing repeats", []token.ID{1, 2, 3, 4}, nil},
+		{"three tokens", []token.ID{1, 2, 3, 4, 5, 6, 1, 2, 3}, []token.ID{4, 5, 6}},
+		{"two tokens", []token.ID{1, 2, 3, 4, 9, 2, 3}, []token.ID{4, 9, 2}},
+		{"the latest place", []token.ID{1, 2, 3, 4, 1, 2, 3, 5, 1, 2, 3}, []token.ID{5, 1, 2}},
+		{"three before two", []token.ID{1, 2, 3, 4, 9, 2, 3, 5, 1, 2, 3}, []token.ID{4, 9, 2}},
+		{"a loop", []token.ID{1, 2, 7, 7, 7}, []token.ID{7, 7, 7}},
+		{"one token", []token.ID{1}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			whole, grown := newLookup(10), newLookup(10)
+			var step []token.ID
+			for i := range tt.list {
+				step = grown.guess(nil, tt.list[:i+1], 3)
+			}
+			if diff := cmp.Diff(tt.want, whole.guess(nil, tt.list, 3)); diff != "" {
+				t.Errorf("all at once:\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.want, step); diff != "" {
+				t.Errorf("one by one:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestGuessesStopWhereTheyDoNotPay(t *testing.T) {
+	f := newFake(4000)
+	f.habit = true
+	e := prepare(t, f, Config{})
+	s, err := e.Submit(t.Context(), plainRequest([]token.ID{1, 2, 3}, 600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.pace.pretend(1)
+	steps := 0
+	for range 600 {
+		if e.turn(); e.scheduler.Decoding() == 0 {
+			break
+		}
+		if steps++; !e.await() {
+			t.Fatal("closed")
+		}
+	}
+	s.Close()
+	if st := e.Stats(); st.Drafts > uint64(steps/retryGuessing)+1 {
+		t.Errorf("%d drafts in %d steps that cannot pay, want one in %d", st.Drafts, steps, retryGuessing)
+	}
+}
