@@ -300,6 +300,39 @@ func TestIDsOutsideTheVocabularyAreRefused(t *testing.T) {
 	}
 }
 
+func TestThinkingBudgetIsHandedToTheEngine(t *testing.T) {
+	m, engine := bytechat.Say("m", "<think>a</think>b<|im_end|>")
+	defer engine.Close()
+	for _, change := range []func(r *chat.Request){
+		func(r *chat.Request) { r.Budget = ptr(16) },
+		func(r *chat.Request) { r.Budget, r.Thinking = ptr(16), ptr(false) },
+		func(*chat.Request) {},
+	} {
+		r := ask("x")
+		change(&r)
+		s, err := m.Chat(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+	}
+	var got []*inference.ThinkingBudget
+	for _, r := range engine.Requests() {
+		got = append(got, r.Budget)
+	}
+	open, _ := m.Tokenizer.ID("<think>")
+	closing, _ := m.Tokenizer.ID("</think>")
+	newline := bytechat.Tokens(m.Tokenizer, "\n")[0]
+	phrase := []token.ID{closing}
+	if strings.Contains(m.Source, "<|im_start|>") {
+		phrase = []token.ID{newline, closing, newline, newline}
+	}
+	want := []*inference.ThinkingBudget{{Tokens: 16, Open: open, Close: closing, Closing: phrase}, nil, nil}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("budgets (-want +got):\n%s", diff)
+	}
+}
+
 func TestEngineFailureEndsTheStream(t *testing.T) {
 	m, engine := bytechat.New("m", func(inference.Request, int) scripted.Reply {
 		return scripted.Reply{Tokens: []token.ID{65, 66}, Err: inference.ErrEngine}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sampo-ai/sampo/internal/chat"
 	"github.com/sampo-ai/sampo/internal/inference"
-	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/parser"
 	"github.com/sampo-ai/sampo/internal/token"
 	"github.com/sampo-ai/sampo/internal/tokenizer"
@@ -40,12 +39,15 @@ func (m *Model) Chat(ctx context.Context, r chat.Request) (*Stream, error) {
 	if r.NoToolParsing || len(r.Tools) == 0 {
 		format.ToolOpen, format.ToolClose = "", ""
 	}
-	s := newStream(m, &r.Params, begun)
-	s.oneCall = r.OneCall
 	start := format.StartState(tail(prompt.Text))
 	if r.ContinueFinal {
 		start = openState(format, prompt.Text)
 	}
+	if req.Budget, err = m.budget(r.Budget, start); err != nil {
+		return nil, err
+	}
+	s := newStream(m, &r.Params, begun)
+	s.oneCall = r.OneCall
 	s.parse = func() *parser.Parser { return parser.New(format, start) }
 	return s, s.submit(ctx, req, []chat.PromptInfo{prompt})
 }
@@ -76,7 +78,10 @@ func (m *Model) Prompt(r chat.Request) (chat.PromptInfo, error) {
 		return chat.PromptInfo{}, err
 	}
 	conv := r.Conversation
-	conv.Kwargs = kwargs(r)
+	var err error
+	if conv.Kwargs, err = m.kwargs(r); err != nil {
+		return chat.PromptInfo{}, err
+	}
 	segments, err := m.Template.Render(conv)
 	if err != nil {
 		return chat.PromptInfo{}, &TemplateError{err}
@@ -109,21 +114,6 @@ func sizeOf(messages []chat.Message) int {
 		}
 	}
 	return n
-}
-
-// kwargs returns the template's variables with the switches of the request among them.
-func kwargs(r chat.Request) *ordjson.Object {
-	o := ordjson.NewObject()
-	if r.Kwargs != nil {
-		o = r.Kwargs.Clone()
-	}
-	if r.Thinking != nil {
-		o.Set("enable_thinking", *r.Thinking)
-	}
-	if r.Effort != "" && r.Effort != "none" {
-		o.Set("reasoning_effort", r.Effort)
-	}
-	return o
 }
 
 // echoOf returns the text that an echo puts before the answer: the last message if it is the answer's own beginning.

@@ -37,6 +37,7 @@ type Config struct {
 type Model struct {
 	Config
 	info    inference.Info
+	efforts efforts
 	eos     token.ID          // primary end of text, or token.None
 	moreEOS []token.ID        // further ones
 	shown   map[token.ID]bool // markers that the parser must see although they may be control tokens
@@ -46,7 +47,7 @@ type Model struct {
 // New returns a model. The markers of its format and its template become control tokens of the tokenizer: no user can
 // write them.
 func New(c Config) *Model {
-	m := &Model{Config: c, info: c.Engine.Info(), eos: token.None, shown: map[token.ID]bool{}}
+	m := &Model{Config: c, info: c.Engine.Info(), efforts: effortsOf(c.Source), eos: token.None, shown: map[token.ID]bool{}}
 	markers := append(c.Format.Markers(), Markers(c.Source, c.Tokenizer)...)
 	c.Tokenizer.MarkControl(markers...)
 	if id, ok := c.Tokenizer.EOS(); ok {

@@ -9,7 +9,8 @@ type Request struct {
 	Conversation
 	Params
 	Thinking      *bool  // nil: the template's own default
-	Effort        string // reasoning effort, "" for the template's own default
+	Effort        string // reasoning effort: a word or a number, "" for the model's own default
+	Budget        *int   // most tokens of thinking; nil: no limit
 	NoToolParsing bool   // tool_choice "none": calls stay text
 	OneCall       bool   // keep only the first call of an answer
 }

@@ -81,10 +81,11 @@ type Request struct {
 	Logprobs  int // -1 none; N >= 0: that of the token and the N best; AllLogprobs: the whole vocabulary
 	// PromptLogprobs is as Logprobs, for each prompt token but the first. The prefix cache is then not read.
 	PromptLogprobs int
-	CacheSalt      string // requests share cached blocks only under the same salt
-	Session        string // conversation whose blocks are evicted later than others; may be empty
-	Priority       int64  // lower runs first
-	Tenant         string // who pays, such as an API key's name: tenants get equal shares; may be empty
+	CacheSalt      string          // requests share cached blocks only under the same salt
+	Session        string          // conversation whose blocks are evicted later than others; may be empty
+	Priority       int64           // lower runs first
+	Budget         *ThinkingBudget // nil: the model thinks as long as it wants
+	Tenant         string          // who pays, such as an API key's name: tenants get equal shares; may be empty
 }
 
 // NoLogprobs and AllLogprobs are special values of Request.Logprobs and PromptLogprobs.
@@ -107,6 +108,14 @@ type Sampling struct {
 	Bias              []Bias
 	Allowed           *token.Mask  // nil: every token
 	BadWords          [][]token.ID // sequences that must not be completed
+}
+
+// A ThinkingBudget ends the model's thinking after a number of tokens.
+type ThinkingBudget struct {
+	Tokens  int        // of thinking in a choice; 0 closes it at once
+	Open    token.ID   // begins the thinking; token.None if the prompt has begun it
+	Close   token.ID   // ends it
+	Closing []token.ID // what the choice must go on with when the budget is used up; Close is among them
 }
 
 // A Bias is added to one token's logit.

@@ -47,6 +47,9 @@ func (s *Sampler) process(logits []float32, st *State) []float32 {
 			z[t.id] -= p.Presence
 		}
 	}
+	if len(st.forced) > 0 {
+		z.force(st.forced[0])
+	}
 	return z
 }
 
@@ -59,6 +62,17 @@ func (z row) forbid(id token.ID) {
 	if z.has(id) {
 		z[id] = negativeInfinity
 	}
+}
+
+// force leaves one token, whatever forbade it.
+func (z row) force(id token.ID) {
+	if !z.has(id) {
+		return
+	}
+	for i := range z {
+		z[i] = negativeInfinity
+	}
+	z[id] = 0
 }
 
 func (z row) allow(mask *token.Mask) {

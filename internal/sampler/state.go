@@ -22,6 +22,7 @@ type Params struct {
 	BadWords    [][]token.ID // sequences that the output must not complete
 	MinTokens   int          // Ends are forbidden until so many output tokens
 	Ends        []token.ID
+	Budget      *Budget // of the thinking; nil: none
 }
 
 // A Bias is added to one token's logit.
@@ -38,6 +39,10 @@ type State struct {
 	output []token.ID // kept for bad words only
 	seen   []seen     // kept for penalties only
 	index  map[token.ID]int
+
+	thinking bool // between the markers
+	thought  int  // tokens there
+	forced   []token.ID
 }
 
 // seen is a token of the prompt or the output.
@@ -54,12 +59,14 @@ func NewState(params Params, prompt []token.ID, seed uint64) *State {
 			s.see(id)
 		}
 	}
+	s.beginThinking()
 	return s
 }
 
 // Add says that id is the next output token.
 func (s *State) Add(id token.ID) {
 	s.count++
+	s.think(id)
 	if len(s.params.BadWords) > 0 {
 		s.output = append(s.output, id)
 	}
@@ -87,7 +94,7 @@ func (s *State) see(id token.ID) int {
 // plain reports whether Sample may use the row as it is.
 func (s *State) plain() bool {
 	p := &s.params
-	return p.Allowed == nil && len(p.BadWords) == 0 && s.count >= p.MinTokens && len(p.Bias) == 0 && len(s.seen) == 0
+	return p.Allowed == nil && len(p.BadWords) == 0 && s.count >= p.MinTokens && len(p.Bias) == 0 && len(s.seen) == 0 && len(s.forced) == 0
 }
 
 // completes reports whether the last token of word would complete it now.

@@ -98,7 +98,11 @@ func (f *fields) readTemplate(r *chat.Request) {
 		r.Effort = e
 	}
 	top := f.boolean("enable_thinking")
-	r.Thinking = firstSet(f.readThinking(), top, enabled)
+	r.Thinking = firstSet(f.readThinking(r), top, enabled)
+	const budget = "thinking_token_budget"
+	if n := f.readBudget(budget); n != nil || f.raw(budget) != nil {
+		r.Budget = n
+	}
 	if r.Thinking == nil && r.Effort != "" {
 		on := r.Effort != "none"
 		r.Thinking = &on
@@ -138,14 +142,13 @@ func (f *fields) readEffort() string {
 	return ""
 }
 
-func (f *fields) readThinking() *bool {
+// readThinking reads the switch, and a budget that may stand beside it.
+func (f *fields) readThinking(r *chat.Request) *bool {
 	o := f.object("thinking")
 	if o == nil {
 		return nil
 	}
-	if n := o.integer("budget_tokens"); n != nil && f.raw("thinking_token_budget") == nil {
-		f.refuse(CodeUnsupportedParameter, o.param("budget_tokens"), "A thinking budget is not supported with this model.")
-	}
+	r.Budget = o.readBudget("budget_tokens")
 	on := false
 	switch o.str("type") {
 	case "enabled":

@@ -37,6 +37,9 @@ func DecodeCompletion(body []byte) (*CompletionRequest, *Error) {
 	if s := f.str("suffix"); s != "" {
 		f.refuse(CodeUnsupportedParameter, "suffix", "suffix is not supported.")
 	}
+	if n := f.readBudget("thinking_token_budget"); n != nil {
+		f.refuse(CodeUnsupportedParameter, "thinking_token_budget", "thinking_token_budget is not supported here: completions are raw text.")
+	}
 	f.ignore("max_completion_tokens")
 	f.leftovers()
 	r.Unknown, r.Refused = f.unknown, f.refused

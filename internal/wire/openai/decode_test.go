@@ -135,8 +135,6 @@ func TestChatFieldsThatAreRefused(t *testing.T) {
 		{`,"prompt_embeds":"x"`, "prompt_embeds", ""},
 		{`,"functions":[]`, "functions", "tools"},
 		{`,"function_call":"auto"`, "function_call", "tool_choice"},
-		{`,"thinking_token_budget":16`, "thinking_token_budget", ""},
-		{`,"thinking":{"type":"enabled","budget_tokens":10}`, "thinking.budget_tokens", ""},
 		{tool(`"required"`), "tool_choice", "required"},
 		{tool(`{"type":"function","function":{"name":"f"}}`), "tool_choice", ""},
 		{tool(`{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"f"}}]}}`), "tool_choice", ""},
@@ -293,10 +291,9 @@ func TestCompletionFields(t *testing.T) {
 		if err == nil {
 			err = r.Refused
 		}
-		if got := ""; err != nil {
-			got = err.Param
-			if got != tt.param {
-				t.Errorf("%s: param %q, want %q", tt.fields, got, tt.param)
+		if err != nil {
+			if err.Param != tt.param {
+				t.Errorf("%s: param %q, want %q", tt.fields, err.Param, tt.param)
 			}
 		} else if tt.param != "" {
 			t.Errorf("%s: accepted", tt.fields)

@@ -245,23 +245,25 @@ func (f *fields) refuseUnbuilt() {
 		f.refuseField(name, name+" is not supported. Use response_format.")
 	}
 	f.readResponseFormat()
-	if n := f.readThinkingBudget(); n >= 0 {
-		f.refuse(CodeUnsupportedParameter, "thinking_token_budget", "thinking_token_budget is not supported with this model.")
-	}
 }
 
-func (f *fields) readThinkingBudget() int64 {
-	v := f.raw("thinking_token_budget")
+// readBudget returns the tokens that the thinking may have; nil: no limit.
+func (f *fields) readBudget(name string) *int {
+	v := f.raw(name)
 	if v == nil {
-		return -1
+		return nil
 	}
 	number, isNumber := v.(ordjson.Number)
 	n, ok := number.Int64()
 	if !isNumber || !ok || n < -1 {
-		f.fail(CodeInvalidValue, "thinking_token_budget", "`thinking_token_budget` must be a non-negative integer or -1 for unlimited.")
-		return -1
+		f.fail(CodeInvalidValue, f.param(name), "`%s` must be a non-negative integer or -1 for unlimited.", f.param(name))
+		return nil
 	}
-	return n
+	if n == -1 {
+		return nil
+	}
+	budget := int(min(n, anyCount))
+	return &budget
 }
 
 func (f *fields) readResponseFormat() {

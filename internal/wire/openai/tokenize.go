@@ -38,7 +38,6 @@ func DecodeTokenize(body []byte) (*TokenizeRequest, *Error) {
 		r.Chat = &chat.Request{}
 		r.Chat.AddSpecialTokens = special
 		f.readConversation(r.Chat)
-		f.ignore("thinking_token_budget")
 	}
 	f.leftovers()
 	r.Unknown, r.Refused = f.unknown, f.refused
