@@ -124,6 +124,10 @@ func samplingParams(req *inference.Request) sampler.Params {
 	for _, b := range s.Bias {
 		p.Bias = append(p.Bias, sampler.Bias(b))
 	}
+	if req.Budget != nil {
+		budget := sampler.Budget(*req.Budget)
+		p.Budget = &budget
+	}
 	if req.MinTokens > 0 {
 		p.Ends = slices.Concat([]token.ID{req.EOS}, req.MoreEOS, req.Stop)
 	}
