@@ -119,7 +119,9 @@ func readTemplateFile(path string) (string, error) {
 }
 
 // open opens a model and starts its engine.
-func (f *modelFlags) open(env *Env, name string, pool *tensor.Pool, log *slog.Logger) (*local.Model, registry.Model, error) {
+//
+// Reserved is the memory that the caches of models that are open may come to take.
+func (f *modelFlags) open(env *Env, name string, pool *tensor.Pool, log *slog.Logger, reserved int64) (*local.Model, registry.Model, error) {
 	opt, err := f.bundleOptions()
 	if err != nil {
 		return nil, registry.Model{}, err
@@ -133,7 +135,7 @@ func (f *modelFlags) open(env *Env, name string, pool *tensor.Pool, log *slog.Lo
 		return nil, found, err
 	}
 	m, err := local.Open(b, pool, local.Options{
-		CacheBytes: int64(f.maxMemory), Context: f.context, MaxRunning: f.maxNumSeqs, NoPrefixCache: f.noPrefixCache,
+		Reserved: reserved, CacheBytes: int64(f.maxMemory), Context: f.context, MaxRunning: f.maxNumSeqs, NoPrefixCache: f.noPrefixCache,
 		CacheType: cacheTypes[f.kvCacheDtype], QueueTimeout: f.queueTimeout,
 		NeutralDefaults: f.defaults == "neutral", Now: env.Now, Log: log,
 	})

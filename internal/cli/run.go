@@ -85,7 +85,7 @@ func (f *runFlags) run(env *Env, name, prompt string) error {
 	}
 	pool := tensor.NewPool(f.model.threads)
 	defer pool.Close()
-	m, _, err := f.model.open(env, name, pool, slog.New(slog.DiscardHandler))
+	m, _, err := f.model.open(env, name, pool, slog.New(slog.DiscardHandler), 0)
 	if err != nil {
 		return err
 	}

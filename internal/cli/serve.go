@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -151,22 +152,38 @@ func newLog(env *Env, name string) (*slog.Logger, error) {
 // openAll opens the models one after the other; if one fails, all are closed.
 func (f *serveFlags) openAll(env *Env, names []string, pool *tensor.Pool, log *slog.Logger) (models []*local.Model, offers []server.Model, err error) {
 	seen := map[string]bool{}
+	reserved := int64(0)
 	for _, name := range names {
-		m, found, err := f.model.open(env, name, pool, log)
+		m, found, err := f.model.open(env, name, pool, log, reserved)
 		if err == nil && seen[m.Name] {
 			err = errors.Join(usagef("serve: two models are named %q; --model-id renames a single one", m.Name), m.Close())
 		}
 		if err != nil {
+			err = withHolders(err, models)
 			for _, open := range models {
 				err = errors.Join(err, open.Close())
 			}
 			return nil, nil, err
 		}
 		seen[m.Name] = true
+		reserved += m.CacheBytes
 		models = append(models, m)
 		offers = append(offers, server.Model{Model: m.Model, Owner: owner(found)})
 	}
 	return models, offers, nil
+}
+
+// withHolders adds to an error about memory which models hold it.
+func withHolders(err error, models []*local.Model) error {
+	var full *local.MemoryError
+	if !errors.As(err, &full) || len(models) == 0 {
+		return err
+	}
+	holders := make([]string, len(models))
+	for i, m := range models {
+		holders[i] = fmt.Sprintf("%s (%d bytes)", m.Name, m.Facts.FileBytes+m.CacheBytes)
+	}
+	return fmt.Errorf("%w; held by %s; --max-memory makes caches smaller", err, strings.Join(holders, ", "))
 }
 
 // owner says whose a model is: that of the hub, or "" for any other.

@@ -30,6 +30,7 @@ const cacheShare = 0.4
 
 // Options say how a model is run. The zero value suits a machine that does little else.
 type Options struct {
+	Reserved        int64         // memory that caches of other models may still come to take
 	CacheBytes      int64         // memory for the cache; 0: 40 % of the memory left
 	Context         int           // longest prompt plus output; 0: what the model was trained for, if its cache fits
 	MaxRunning      int           // sequences that run at once; 0: the engine's default
@@ -40,6 +41,16 @@ type Options struct {
 	NeutralDefaults bool          // ignore the sampling parameters that the model's makers recommend
 	Now             func() time.Time
 	Log             *slog.Logger
+}
+
+// A MemoryError says that a model's weights do not fit into the free memory.
+type MemoryError struct {
+	Name       string
+	Need, Free int64 // bytes
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("local: model %s does not fit: its weights take %d bytes, and %d bytes of memory are free", e.Name, e.Need, e.Free)
 }
 
 // A Model is an open model.
@@ -131,8 +142,9 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 		if err != nil {
 			return engine.Config{}, 0, err
 		}
+		left -= opt.Reserved
 		if left <= b.FileBytes {
-			return engine.Config{}, 0, fmt.Errorf("local: %s: its weights take %d bytes, and %d bytes of memory are free", b.Name, b.FileBytes, left)
+			return engine.Config{}, 0, &MemoryError{Name: b.Name, Need: b.FileBytes, Free: max(0, left)}
 		}
 		budget = int64(float64(left-b.FileBytes) * cacheShare)
 	}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sampo-ai/sampo/assets"
+	"github.com/sampo-ai/sampo/internal/answer"
+	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/tensor"
+)
+
+// openMini opens the built-in model.
+func openMini(t *testing.T, pool *tensor.Pool, opt Options) (*Model, error) {
+	t.Helper()
+	b, err := bundle.OpenBytes(assets.MiniChatName, assets.MiniChat(), bundle.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Open(b, pool, opt)
+}
+
+func TestAModelThatDoesNotFitIsRefusedWithTheNumbers(t *testing.T) {
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	_, err := openMini(t, pool, Options{Reserved: 1 << 60})
+	var full *MemoryError
+	if !errors.As(err, &full) || full.Need != int64(len(assets.MiniChat())) || full.Free != 0 {
+		t.Fatalf("Open = %v, want a MemoryError that needs %d bytes of 0", err, len(assets.MiniChat()))
+	}
+	if _, err := openMini(t, pool, Options{CacheBytes: 1}); err == nil || !strings.Contains(err.Error(), "too small") {
+		t.Errorf("with a cache of one byte: %v, want an error that says it is too small", err)
+	}
+}
+
+func TestTheContextShrinksToWhatTheCacheHolds(t *testing.T) {
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	m, err := openMini(t, pool, Options{CacheBytes: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if m.MaxContext() >= 8192 || m.CacheBytes > 4<<20 {
+		t.Errorf("context %d with a cache of %d bytes, want less than 8192 and at most %d", m.MaxContext(), m.CacheBytes, 4<<20)
+	}
+}
+
+func TestEveryCacheTypeAnswers(t *testing.T) {
+	pool := tensor.NewPool(0)
+	defer pool.Close()
+	for _, kind := range []tensor.KVType{tensor.KVF16, tensor.KVBF16, tensor.KVQ8} {
+		m, err := openMini(t, pool, Options{CacheBytes: 32 << 20, CacheType: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		zero := 0.0
+		r := chat.Request{Params: chat.Params{Temperature: &zero}}
+		r.AddGenerationPrompt = true
+		r.Messages = []chat.Message{{Role: "user", Content: []chat.Part{{Text: "What is the capital of Finland?"}}}}
+		s, err := m.Chat(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := answer.Collect(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(a.Choices[0].Text, "Helsinki") {
+			t.Errorf("cache type %v: %q, want Helsinki in it", kind, a.Choices[0].Text)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
