@@ -33,7 +33,8 @@ type Config struct {
 	ResidualScale  float32 // of what a layer adds to the residual stream; 0 is as good as 1
 	LogitScale     float32 // of logits; 0 is as good as 1
 	LogitCap       float32 // soft cap of logits, after LogitScale; 0: none
-	Activation     Activation
+	LayerNorm      bool    // norms take the mean away; else they are RMSNorms
+	Activation     tensor.Nonlinearity
 	TiedOutput     bool // logits use the embedding matrix
 
 	// Not read from a file: what the caller may set before Load.
@@ -55,15 +56,6 @@ type QueryScale struct{ Beta, Context float64 }
 func (q *QueryScale) At(position int32) float32 {
 	return float32(1 + q.Beta*math.Log(1+math.Floor(float64(position)/q.Context)))
 }
-
-// An Activation is the function on the gate of a gated MLP.
-type Activation uint8
-
-// The activations.
-const (
-	SiLU     Activation = iota // x · sigmoid(x)
-	GELUTanh                   // tanh approximation of GELU
-)
 
 // CacheGroups returns the groups of layers that share block tables: those that see all tokens, then those that see a
 // window. A group without layers is left out.

@@ -199,6 +199,41 @@ func TestRMSNormAddsEpsilonToTheMeanSquare(t *testing.T) {
 	}
 }
 
+func TestLayerNormTakesTheMeanAway(t *testing.T) {
+	x := []float32{1, 3, 5, 7, 2, 2, 2, 2}
+	LayerNorm(x, x, []float32{1, 2, 1, 1}, []float32{0, 0, 0, 10}, 0.25)
+	root := float32(math.Sqrt(5.25)) // the mean square of -3, -1, 1, 3, plus 0.25
+	for i, want := range []float32{-3 / root, -2 / root, 1 / root, 10 + 3/root, 0, 0, 0, 10} {
+		if math.Abs(float64(x[i]-want)) > 1e-6 {
+			t.Errorf("value %d is %v, want %v", i, x[i], want)
+		}
+	}
+}
+
+func TestNonlinearitiesAreTheirDefinitions(t *testing.T) {
+	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	for f, want := range map[Nonlinearity]func(x float64) float64{
+		SiLU:     func(x float64) float64 { return x * sigmoid(x) },
+		GELUTanh: func(x float64) float64 { return x * sigmoid(2*math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)) },
+		ReLU2:    func(x float64) float64 { return max(x, 0) * max(x, 0) },
+	} {
+		const n = 600
+		plain, gate, up := make([]float32, n), make([]float32, n), make([]float32, n)
+		for i := range n {
+			plain[i], up[i] = float32(i-300)/50, float32(i%7)
+		}
+		copy(gate, plain)
+		f.Apply(plain)
+		f.Gate(gate, up)
+		for i := range n {
+			y := want(float64(float32(i-300) / 50))
+			if math.Abs(float64(plain[i])-y) > 1e-5*(1+y) || math.Abs(float64(gate[i])-y*float64(i%7)) > 1e-4*(1+y) {
+				t.Fatalf("function %d of %v is %v, gated %v; want %v, %v", f, float32(i-300)/50, plain[i], gate[i], y, y*float64(i%7))
+			}
+		}
+	}
+}
+
 func TestRotationTurnsEachPairByItsAngle(t *testing.T) {
 	freqs := []float32{1, 0.1}
 	for _, interleaved := range []bool{false, true} {

@@ -28,6 +28,45 @@ func RMSNorm(dst, x, weight []float32, eps float32) {
 	}
 }
 
+// LayerNorm sets each row of dst to the row of x with its mean taken away, scaled to unit root mean square, times weight,
+// plus bias.
+//
+// Shapes: dst, x [T, E]; weight [E]; bias [E] or nil. dst may be x.
+// Eps is added to the mean square. Sums are float32, in 16 fixed partial sums.
+// Panics if lengths do not match: a wrong shape is a bug in the caller.
+//
+// Ba et al. 2016 (arXiv:1607.06450).
+func LayerNorm(dst, x, weight, bias []float32, eps float32) {
+	e := len(weight)
+	if len(dst) != len(x) || len(x)%e != 0 || bias != nil && len(bias) != e {
+		panic(fmt.Sprintf("tensor: LayerNorm: %d values into %d, rows of %d, %d biases", len(x), len(dst), e, len(bias)))
+	}
+	for at := 0; at < len(x); at += e {
+		row := dst[at : at+e]
+		mean := sum(x[at:at+e]) / float32(e)
+		for i, v := range x[at : at+e] {
+			row[i] = v - mean
+		}
+		RMSNorm(row, row, weight, eps)
+		if bias != nil {
+			kernel.Add(row, bias)
+		}
+	}
+}
+
+// sum adds up x.
+func sum(x []float32) float32 {
+	var sums [16]float32
+	for i, v := range x {
+		sums[i%16] += v
+	}
+	total := float32(0)
+	for _, s := range sums {
+		total += s
+	}
+	return total
+}
+
 // Add adds c·x to dst.
 //
 // Shapes: dst, x [n].
@@ -38,18 +77,6 @@ func Add(dst, x []float32, c float32) {
 	}
 	kernel.AddScaled(dst, x, c)
 }
-
-// GateSiLU sets gate to SiLU(gate) · up.
-//
-// Shapes: gate, up [n].
-//
-// Shazeer 2020 (arXiv:2002.05202).
-func GateSiLU(gate, up []float32) { kernel.GateSiLU(gate, up) }
-
-// GateGELU is GateSiLU with the tanh approximation of GELU.
-//
-// Shapes: gate, up [n].
-func GateGELU(gate, up []float32) { kernel.GateGELU(gate, up) }
 
 // Scale multiplies x by c.
 //

@@ -10,17 +10,17 @@ import (
 // An Attention is the attention part of a layer, with grouped KV heads (arXiv:2305.13245), rotary positions, and
 // optionally a norm of queries and keys: of each head, or of all heads of a token together.
 //
-// Shapes: q [H·D, E]; k, v [K·D, E]; o [E, H·D]; qNorm [D], [H·D] or nil; kNorm [D], [K·D] or nil.
+// Shapes: q [H·D, E]; k, v [K·D, E]; o [E, H·D]; qNorm [D] or [H·D], or none; kNorm [D] or [K·D], or none.
 type Attention struct {
 	q, k, v, o   Linear
-	qNorm, kNorm []float32
+	qNorm, kNorm Norm
 }
 
-// NewAttention fetches a layer's attention weights, and those biases that the file has.
+// Attention fetches a layer's attention weights, and those biases that the file has.
 //
 // Shapes: as Attention.
-func NewAttention(l *Loader, c *model.Config, layer int) Attention {
-	part := func(name string) string { return LayerPart(layer, name) }
+func (l *Loader) Attention(c *model.Config, layer int) Attention {
+	part := func(name string) string { return layerPart(layer, name) }
 	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	return Attention{
 		q: l.Linear(part("attn_q"), queries, c.Hidden),
@@ -30,15 +30,15 @@ func NewAttention(l *Loader, c *model.Config, layer int) Attention {
 	}
 }
 
-// NewFusedAttention is NewAttention where one matrix has the rows of q, k and v, in this order.
+// FusedAttention is Attention where one matrix has the rows of q, k and v, in this order.
 //
 // Shapes: the matrix is [(H+2·K)·D, E].
-func NewFusedAttention(l *Loader, c *model.Config, layer int) Attention {
+func (l *Loader) FusedAttention(c *model.Config, layer int) Attention {
 	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-	parts := l.Split(LayerPart(layer, "attn_qkv"), c.Hidden, queries, keys, keys)
+	parts := l.Split(layerPart(layer, "attn_qkv"), c.Hidden, queries, keys, keys)
 	return Attention{
 		q: parts[0], k: parts[1], v: parts[2],
-		o: l.Linear(LayerPart(layer, "attn_output"), c.Hidden, queries),
+		o: l.Linear(layerPart(layer, "attn_output"), c.Hidden, queries),
 	}
 }
 
@@ -46,8 +46,8 @@ func NewFusedAttention(l *Loader, c *model.Config, layer int) Attention {
 //
 // Shapes: qNorm, kNorm [D].
 func (a Attention) WithHeadNorms(l *Loader, c *model.Config, layer int) Attention {
-	a.qNorm = l.Norm(LayerPart(layer, "attn_q_norm"), c.HeadDim, c.NormOffset)
-	a.kNorm = l.Norm(LayerPart(layer, "attn_k_norm"), c.HeadDim, c.NormOffset)
+	a.qNorm = l.Norm(layerPart(layer, "attn_q_norm"), c.HeadDim, c.NormOffset)
+	a.kNorm = l.Norm(layerPart(layer, "attn_k_norm"), c.HeadDim, c.NormOffset)
 	return a
 }
 
@@ -55,8 +55,8 @@ func (a Attention) WithHeadNorms(l *Loader, c *model.Config, layer int) Attentio
 //
 // Shapes: qNorm [H·D]; kNorm [K·D].
 func (a Attention) WithProjectionNorms(l *Loader, c *model.Config, layer int) Attention {
-	a.qNorm = l.Norm(LayerPart(layer, "attn_q_norm"), c.Heads*c.HeadDim, c.NormOffset)
-	a.kNorm = l.Norm(LayerPart(layer, "attn_k_norm"), c.KVHeads*c.HeadDim, c.NormOffset)
+	a.qNorm = l.Norm(layerPart(layer, "attn_q_norm"), c.Heads*c.HeadDim, c.NormOffset)
+	a.kNorm = l.Norm(layerPart(layer, "attn_k_norm"), c.KVHeads*c.HeadDim, c.NormOffset)
 	return a
 }
 
@@ -101,8 +101,8 @@ func (s *Step) store(first, end int) {
 	size := c.KVHeads * c.HeadDim
 	for t := first; t < end; t++ {
 		k := s.k[t*size : (t+1)*size]
-		if s.attention.kNorm != nil {
-			tensor.RMSNorm(k, k, s.attention.kNorm, c.NormEps)
+		if s.attention.kNorm.weight != nil {
+			s.attention.kNorm.apply(c, k, k)
 		}
 		s.turn(k, t)
 		kv.Store(int(slots[t])/model.BlockSize, int(slots[t])%model.BlockSize, k, s.v[t*size:(t+1)*size])
@@ -115,8 +115,8 @@ func (s *Step) turnQueries(first, end int) {
 	size := c.Heads * c.HeadDim
 	for i := first; i < end; i++ {
 		q := s.q[i*size : (i+1)*size]
-		if s.attention.qNorm != nil {
-			tensor.RMSNorm(q, q, s.attention.qNorm, c.NormEps)
+		if s.attention.qNorm.weight != nil {
+			s.attention.qNorm.apply(c, q, q)
 		}
 		s.turn(q, int(rows[i]))
 		if c.QueryScale != nil {

@@ -8,47 +8,47 @@ import "github.com/sampo-ai/sampo/internal/model"
 //
 // Shapes: norms [E].
 type PreNorm struct {
-	attentionNorm []float32
+	attentionNorm Norm
 	attention     Attention
-	ffnNorm       []float32
+	ffnNorm       Norm
 	mlp           MLP
 }
 
-// NewPreNorm fetches the norms of a layer and takes its branches.
+// PreNorm fetches the norms of a layer and takes its branches.
 //
 // Shapes: as PreNorm.
-func NewPreNorm(l *Loader, c *model.Config, layer int, attention Attention, mlp MLP) *PreNorm {
+func (l *Loader) PreNorm(c *model.Config, layer int, attention Attention, mlp MLP) *PreNorm {
 	return &PreNorm{
-		attentionNorm: l.Norm(LayerPart(layer, "attn_norm"), c.Hidden, c.NormOffset),
+		attentionNorm: l.Norm(layerPart(layer, "attn_norm"), c.Hidden, c.NormOffset),
 		attention:     attention,
-		ffnNorm:       l.Norm(LayerPart(layer, "ffn_norm"), c.Hidden, c.NormOffset),
+		ffnNorm:       l.Norm(layerPart(layer, "ffn_norm"), c.Hidden, c.NormOffset),
 		mlp:           mlp,
 	}
 }
 
 // Forward computes h = x + Attention(norm(x)) and then x = h + MLP(norm(h)).
 func (b *PreNorm) Forward(s *Step) {
-	s.Add(b.attention.Forward(s, s.Norm(s.X(), b.attentionNorm)))
-	s.Add(b.mlp.Forward(s, s.Norm(s.X(), b.ffnNorm)))
+	s.Add(b.attention.Forward(s, s.Norm(s.X(), &b.attentionNorm)))
+	s.Add(b.mlp.Forward(s, s.Norm(s.X(), &b.ffnNorm)))
 }
 
 // A Sandwich is a block with norms before and after each branch, as Gemma and GLM-4 have it.
 //
 // Shapes: norms [E].
 type Sandwich struct {
-	attentionNorm     []float32
+	attentionNorm     Norm
 	attention         Attention
-	postAttentionNorm []float32
-	ffnNorm           []float32
+	postAttentionNorm Norm
+	ffnNorm           Norm
 	mlp               MLP
-	postFFNNorm       []float32
+	postFFNNorm       Norm
 }
 
-// NewSandwich fetches the norms of a layer and takes its branches.
+// Sandwich fetches the norms of a layer and takes its branches.
 //
 // Shapes: as Sandwich.
-func NewSandwich(l *Loader, c *model.Config, layer int, attention Attention, mlp MLP) *Sandwich {
-	norm := func(part string) []float32 { return l.Norm(LayerPart(layer, part), c.Hidden, c.NormOffset) }
+func (l *Loader) Sandwich(c *model.Config, layer int, attention Attention, mlp MLP) *Sandwich {
+	norm := func(part string) Norm { return l.Norm(layerPart(layer, part), c.Hidden, c.NormOffset) }
 	return &Sandwich{
 		attentionNorm:     norm("attn_norm"),
 		attention:         attention,
@@ -61,10 +61,10 @@ func NewSandwich(l *Loader, c *model.Config, layer int, attention Attention, mlp
 
 // Forward computes h = x + norm(Attention(norm(x))) and then x = h + norm(MLP(norm(h))).
 func (b *Sandwich) Forward(s *Step) {
-	a := b.attention.Forward(s, s.Norm(s.X(), b.attentionNorm))
-	s.Add(s.Norm(a, b.postAttentionNorm))
-	m := b.mlp.Forward(s, s.Norm(s.X(), b.ffnNorm))
-	s.Add(s.Norm(m, b.postFFNNorm))
+	a := b.attention.Forward(s, s.Norm(s.X(), &b.attentionNorm))
+	s.Add(s.Norm(a, &b.postAttentionNorm))
+	m := b.mlp.Forward(s, s.Norm(s.X(), &b.ffnNorm))
+	s.Add(s.Norm(m, &b.postFFNNorm))
 }
 
 // A PostNorm is a block with norms after the branches instead of before them, as OLMo 2 and EXAONE 4.0 have it.
@@ -72,25 +72,48 @@ func (b *Sandwich) Forward(s *Step) {
 // Shapes: norms [E].
 type PostNorm struct {
 	attention         Attention
-	postAttentionNorm []float32
+	postAttentionNorm Norm
 	mlp               MLP
-	postFFNNorm       []float32
+	postFFNNorm       Norm
 }
 
-// NewPostNorm fetches the norms of a layer and takes its branches.
+// PostNorm fetches the norms of a layer and takes its branches.
 //
 // Shapes: as PostNorm.
-func NewPostNorm(l *Loader, c *model.Config, layer int, attention Attention, mlp MLP) *PostNorm {
+func (l *Loader) PostNorm(c *model.Config, layer int, attention Attention, mlp MLP) *PostNorm {
 	return &PostNorm{
 		attention:         attention,
-		postAttentionNorm: l.Norm(LayerPart(layer, "post_attention_norm"), c.Hidden, c.NormOffset),
+		postAttentionNorm: l.Norm(layerPart(layer, "post_attention_norm"), c.Hidden, c.NormOffset),
 		mlp:               mlp,
-		postFFNNorm:       l.Norm(LayerPart(layer, "post_ffw_norm"), c.Hidden, c.NormOffset),
+		postFFNNorm:       l.Norm(layerPart(layer, "post_ffw_norm"), c.Hidden, c.NormOffset),
 	}
 }
 
 // Forward computes h = x + norm(Attention(x)) and then x = h + norm(MLP(h)).
 func (b *PostNorm) Forward(s *Step) {
-	s.Add(s.Norm(b.attention.Forward(s, s.X()), b.postAttentionNorm))
-	s.Add(s.Norm(b.mlp.Forward(s, s.X()), b.postFFNNorm))
+	s.Add(s.Norm(b.attention.Forward(s, s.X()), &b.postAttentionNorm))
+	s.Add(s.Norm(b.mlp.Forward(s, s.X()), &b.postFFNNorm))
+}
+
+// A Parallel is a block whose branches see the same norm of the stream, as Cohere's have it.
+//
+// Shapes: norm [E].
+type Parallel struct {
+	norm      Norm
+	attention Attention
+	mlp       MLP
+}
+
+// Parallel fetches the norm of a layer and takes its branches.
+//
+// Shapes: as Parallel.
+func (l *Loader) Parallel(c *model.Config, layer int, attention Attention, mlp MLP) *Parallel {
+	return &Parallel{norm: l.Norm(layerPart(layer, "attn_norm"), c.Hidden, c.NormOffset), attention: attention, mlp: mlp}
+}
+
+// Forward computes x + Attention(norm(x)) + MLP(norm(x)).
+func (b *Parallel) Forward(s *Step) {
+	n := s.Norm(s.X(), &b.norm)
+	s.Add(b.attention.Forward(s, n))
+	s.Add(b.mlp.Forward(s, s.Kept(n)))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package decoder builds dense decoders: a stack of blocks between an embedding and an output matrix. A family writes its
-// blocks in terms of Attention, MLP and Step, or takes PreNorm or Sandwich, and fetches its weights through Loader.
+// blocks in terms of Attention, MLP and Step, or takes one of the blocks here, and fetches its weights through Loader.
 //
 // Main path of Decoder.Forward: Step.begin places each row in the cache and plans attention; the blocks change the
 // residual stream; the last one only for the rows that are wanted. Buffers live in the Step and grow to the largest batch.
@@ -26,7 +26,7 @@ type Block interface {
 type Decoder struct {
 	cfg               model.Config
 	blocks            []Block
-	norm              []float32
+	norm              Norm
 	embedding, output *tensor.Matrix
 	step              Step
 	headInput         tensor.Activations
@@ -88,7 +88,7 @@ func (d *Decoder) Forward(b *model.Batch, c *model.Cache) ([]float32, error) {
 		s.narrow(&s.kinds[s.kindOf(d.cfg.Layers-1)].outputs)
 	}
 	s.hidden = grow(s.hidden, s.rows*d.cfg.Hidden)
-	tensor.RMSNorm(s.hidden, s.X(), d.norm, d.cfg.NormEps)
+	d.norm.apply(&d.cfg, s.hidden, s.X())
 	return s.hidden, nil
 }
 

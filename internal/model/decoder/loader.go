@@ -21,7 +21,8 @@ type Loader struct {
 
 	src   weights.Source
 	pool  *tensor.Pool
-	parts map[string]string // GGUF's name of a layer's part -> Hugging Face's
+	parts map[string]string // GGUF's usual name of a layer's part -> Hugging Face's
+	own   map[string]string // GGUF's usual name of a layer's part -> the family's
 	root  string            // Hugging Face: what names of the text model begin with
 	used  map[string]bool
 	err   error
@@ -45,7 +46,7 @@ var hfParts = map[string]string{
 
 // NewLoader reads tensors of src. Parts has the Hugging Face names, by GGUF name, in which a family differs; it may be nil.
 func NewLoader(src weights.Source, pool *tensor.Pool, naming model.Naming, parts map[string]string) *Loader {
-	l := &Loader{naming: naming, src: src, pool: pool, parts: parts, used: map[string]bool{}}
+	l := &Loader{naming: naming, src: src, pool: pool, parts: parts, own: map[string]string{}, used: map[string]bool{}}
 	for _, root := range []string{"model.", "model.language_model.", "language_model.model."} {
 		if _, ok := src.Tensor(root + "embed_tokens.weight"); ok {
 			l.root = root
@@ -54,13 +55,13 @@ func NewLoader(src weights.Source, pool *tensor.Pool, naming model.Naming, parts
 	return l
 }
 
-// LayerPart names a part of a layer as GGUF does.
-func LayerPart(layer int, part string) string { return "blk." + strconv.Itoa(layer) + "." + part }
+// layerPart names a part of a layer as GGUF does.
+func layerPart(layer int, part string) string { return "blk." + strconv.Itoa(layer) + "." + part }
 
 // name translates a GGUF name without its suffix.
 func (l *Loader) name(name string) string {
 	if l.naming == model.GGUF {
-		return name
+		return l.ggufName(name)
 	}
 	switch name {
 	case "token_embd":
@@ -81,6 +82,19 @@ func (l *Loader) name(name string) string {
 	}
 	return l.root + "layers." + layer + "." + part
 }
+
+// ggufName puts a family's own name in place of the usual one.
+func (l *Loader) ggufName(name string) string {
+	if at := strings.LastIndexByte(name, '.'); at >= 0 {
+		if own, ok := l.own[name[at+1:]]; ok {
+			return name[:at+1] + own
+		}
+	}
+	return name
+}
+
+// Rename says that GGUF files of the family have a part of layers under another name than the usual one.
+func (l *Loader) Rename(usual, own string) { l.own[usual] = own }
 
 // Has reports whether the file has a tensor; name includes the suffix.
 func (l *Loader) Has(name string) bool {
@@ -231,15 +245,18 @@ func (l *Loader) Vector(name string, n int) []float32 {
 	return v
 }
 
-// Norm fetches the weights of a norm and adds offset to them.
+// Norm fetches the weights of a norm, adds offset to them, and fetches its bias if the file has one; name is without suffix.
 //
-// Shapes: the tensor and the result are [n].
-func (l *Loader) Norm(name string, n int, offset float32) []float32 {
-	w := l.Vector(name+".weight", n)
-	for i := range w {
-		w[i] += offset
+// Shapes: the tensors are [n].
+func (l *Loader) Norm(name string, n int, offset float32) Norm {
+	norm := Norm{weight: l.Vector(name+".weight", n)}
+	for i := range norm.weight {
+		norm.weight[i] += offset
 	}
-	return w
+	if l.Has(name + ".bias") {
+		norm.bias = l.Vector(name+".bias", n)
+	}
+	return norm
 }
 
 // Rounded returns x as a constant of the type that a tensor is stored in: reference code keeps such constants so.

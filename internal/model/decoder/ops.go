@@ -9,14 +9,25 @@ import "github.com/sampo-ai/sampo/internal/tensor"
 // Shapes: result [T, E], after the last layer's attention [N, E].
 func (s *Step) X() []float32 { return s.x[:s.rows*s.cfg.Hidden] }
 
-// Norm returns x after RMSNorm, valid until the next Norm.
+// Norm returns x after a norm, valid until the next Norm.
 //
-// Shapes: x, result [T, E]; weight [E].
-func (s *Step) Norm(x, weight []float32) []float32 {
+// Shapes: x, result [T, E]; the norm's weight [E].
+func (s *Step) Norm(x []float32, n *Norm) []float32 {
 	s.normed = grow(s.normed, len(x))
-	s.source, s.weight = x, weight
+	s.source, s.current = x, n
 	s.split(s.rows, s.cfg.Hidden, s.normRows)
 	return s.normed
+}
+
+// Kept returns those rows of what the layer's attention got that are left after it: all, or in the last layer those whose
+// hidden state is wanted.
+//
+// Shapes: x [T, E]; result [T, E], after the last layer's attention [N, E].
+func (s *Step) Kept(x []float32) []float32 {
+	if n := s.rows * s.cfg.Hidden; len(x) != n {
+		return s.gathered[:n]
+	}
+	return x
 }
 
 // Add adds a branch to the residual stream, times Config.ResidualScale.
@@ -29,7 +40,7 @@ func (s *Step) Add(branch []float32) {
 
 func (s *Step) norm(first, end int) {
 	e := s.cfg.Hidden
-	tensor.RMSNorm(s.normed[first*e:end*e], s.source[first*e:end*e], s.weight, s.cfg.NormEps)
+	s.current.apply(s.cfg, s.normed[first*e:end*e], s.source[first*e:end*e])
 }
 
 func (s *Step) add(first, end int) {

@@ -34,7 +34,8 @@ type Step struct {
 
 	// What threads work on, and the work, bound once so that a step makes no closures.
 	attention                      *Attention
-	weight, source                 []float32
+	current                        *Norm
+	source                         []float32
 	chunk, splitRows               int
 	part                           func(first, end int)
 	chunkWork                      func(i, worker int)

@@ -74,7 +74,7 @@ func TestReadsGemma3ConfigWithDefaults(t *testing.T) {
 	}
 	want := model.Config{
 		Family: "gemma3", Vocab: 262208, Hidden: 2560, Layers: 34, Heads: 8, KVHeads: 4, HeadDim: 256, FFN: 10240, MaxContext: 131072,
-		NormEps: 1e-6, NormOffset: 1, AttentionScale: 1. / 16, EmbeddingScale: float32(math.Sqrt(2560)), Activation: model.GELUTanh, TiedOutput: true,
+		NormEps: 1e-6, NormOffset: 1, AttentionScale: 1. / 16, EmbeddingScale: float32(math.Sqrt(2560)), Activation: tensor.GELUTanh, TiedOutput: true,
 		Window:     1024,
 		Rope:       model.Rope{Base: 1000000, Width: 256, Linear: 8},
 		WindowRope: model.Rope{Base: 10000, Width: 256},

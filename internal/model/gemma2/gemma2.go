@@ -45,7 +45,7 @@ func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Na
 		c.EmbeddingScale = l.Rounded("token_embd.weight", c.EmbeddingScale)
 	}
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		return decoder.NewSandwich(l, c, layer, decoder.NewAttention(l, c, layer), decoder.NewMLP(l, c, layer))
+		return l.Sandwich(c, layer, l.Attention(c, layer), l.MLP(c, layer))
 	})
 }
 
@@ -58,7 +58,7 @@ const (
 
 // common sets what both formats leave unsaid.
 func common(c *model.Config) {
-	c.Activation = model.GELUTanh
+	c.Activation = tensor.GELUTanh
 	c.TiedOutput = true
 	c.EmbeddingScale = float32(math.Sqrt(float64(c.Hidden)))
 	c.WindowRope = c.Rope

@@ -48,8 +48,8 @@ func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Na
 		c.EmbeddingScale = l.Rounded("token_embd.weight", c.EmbeddingScale)
 	}
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		attention := decoder.NewAttention(l, c, layer).WithHeadNorms(l, c, layer)
-		return decoder.NewSandwich(l, c, layer, attention, decoder.NewMLP(l, c, layer))
+		attention := l.Attention(c, layer).WithHeadNorms(l, c, layer)
+		return l.Sandwich(c, layer, attention, l.MLP(c, layer))
 	})
 }
 
@@ -61,7 +61,7 @@ const (
 
 // common sets what both formats leave unsaid.
 func common(c *model.Config) {
-	c.Activation = model.GELUTanh
+	c.Activation = tensor.GELUTanh
 	c.TiedOutput = true
 	c.EmbeddingScale = float32(math.Sqrt(float64(c.Hidden)))
 }

@@ -34,11 +34,11 @@ var hfParts = map[string]string{"ffn_up": "mlp.gate_up_proj"}
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
 	l := decoder.NewLoader(src, pool, naming, hfParts)
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		newAttention := decoder.NewAttention
-		if l.Has(decoder.LayerPart(layer, "attn_qkv.weight")) {
-			newAttention = decoder.NewFusedAttention
+		newAttention := l.Attention
+		if l.Has("blk.0.attn_qkv.weight") {
+			newAttention = l.FusedAttention
 		}
-		return decoder.NewPreNorm(l, c, layer, newAttention(l, c, layer), decoder.NewFusedMLP(l, c, layer))
+		return l.PreNorm(c, layer, newAttention(c, layer), l.FusedMLP(c, layer))
 	})
 }
 

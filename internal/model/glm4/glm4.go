@@ -38,7 +38,7 @@ var hfParts = map[string]string{
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
 	l := decoder.NewLoader(src, pool, naming, hfParts)
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		return decoder.NewSandwich(l, c, layer, decoder.NewAttention(l, c, layer), decoder.NewFusedMLP(l, c, layer))
+		return l.Sandwich(c, layer, l.Attention(c, layer), l.FusedMLP(c, layer))
 	})
 }
 

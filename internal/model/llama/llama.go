@@ -39,7 +39,7 @@ func Family() *model.Family {
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
 	l := decoder.NewLoader(src, pool, naming, nil)
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		return decoder.NewPreNorm(l, c, layer, decoder.NewAttention(l, c, layer), decoder.NewMLP(l, c, layer))
+		return l.PreNorm(c, layer, l.Attention(c, layer), l.MLP(c, layer))
 	})
 }
 

@@ -34,7 +34,7 @@ func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Na
 		l.Skip("vision_tower.*", "model.vision_tower.*", "multi_modal_projector.*", "model.multi_modal_projector.*")
 	}
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		return decoder.NewPreNorm(l, c, layer, decoder.NewAttention(l, c, layer), decoder.NewMLP(l, c, layer))
+		return l.PreNorm(c, layer, l.Attention(c, layer), l.MLP(c, layer))
 	})
 }
 

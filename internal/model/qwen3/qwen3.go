@@ -32,8 +32,8 @@ func Family() *model.Family {
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
 	l := decoder.NewLoader(src, pool, naming, nil)
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		attention := decoder.NewAttention(l, c, layer).WithHeadNorms(l, c, layer)
-		return decoder.NewPreNorm(l, c, layer, attention, decoder.NewMLP(l, c, layer))
+		attention := l.Attention(c, layer).WithHeadNorms(l, c, layer)
+		return l.PreNorm(c, layer, attention, l.MLP(c, layer))
 	})
 }
 

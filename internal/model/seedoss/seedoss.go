@@ -26,34 +26,11 @@ func Family() *model.Family {
 	}
 }
 
-// hfParts are the names that differ from other families'.
-var hfParts = map[string]string{"post_attention_norm": "post_attention_layernorm"}
-
-// A block is one layer.
-//
-// Shapes: norms [E].
-type block struct {
-	attentionNorm []float32
-	attention     decoder.Attention
-	mlpNorm       []float32
-	mlp           decoder.MLP
-}
-
-// Forward computes h = x + Attention(norm(x)) and then x = h + MLP(norm(h)).
-func (b *block) Forward(s *decoder.Step) {
-	s.Add(b.attention.Forward(s, s.Norm(s.X(), b.attentionNorm)))
-	s.Add(b.mlp.Forward(s, s.Norm(s.X(), b.mlpNorm)))
-}
-
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
-	l := decoder.NewLoader(src, pool, naming, hfParts)
+	l := decoder.NewLoader(src, pool, naming, nil)
+	l.Rename("ffn_norm", "post_attention_norm")
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		return &block{
-			attentionNorm: l.Norm(decoder.LayerPart(layer, "attn_norm"), c.Hidden, 0),
-			attention:     decoder.NewAttention(l, c, layer),
-			mlpNorm:       l.Norm(decoder.LayerPart(layer, "post_attention_norm"), c.Hidden, 0),
-			mlp:           decoder.NewMLP(l, c, layer),
-		}
+		return l.PreNorm(c, layer, l.Attention(c, layer), l.MLP(c, layer))
 	})
 }
 

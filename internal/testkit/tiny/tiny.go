@@ -30,7 +30,7 @@ func Llama(pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
 // Gemma3 returns a Gemma 3 of three layers, two of which see a window of 40 tokens.
 func Gemma3(pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
 	c := config("gemma3")
-	c.NormOffset, c.Activation, c.TiedOutput = 1, model.GELUTanh, true
+	c.NormOffset, c.Activation, c.TiedOutput = 1, tensor.GELUTanh, true
 	c.EmbeddingScale = 8
 	c.Window, c.WindowLayers = 40, []bool{true, true, false}
 	c.WindowRope = model.Rope{Base: 1000, Width: c.HeadDim}
