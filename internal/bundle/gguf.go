@@ -122,7 +122,8 @@ func ggufVocab(meta *gguf.Metadata) (tokenizer.Vocab, error) {
 	}
 	ids := map[string]*token.ID{
 		"bos_token_id": &v.BOS, "eos_token_id": &v.EOS, "eot_token_id": &v.EOT, "eom_token_id": &v.EOM,
-		"unknown_token_id": &v.UNK, "padding_token_id": &v.PAD,
+		"unknown_token_id": &v.UNK, "padding_token_id": &v.PAD, "cls_token_id": &v.CLS,
+		"seperator_token_id": &v.SEP, //nolint:misspell // as the key is spelled
 	}
 	more := make([]token.ID, 3)
 	for i, key := range []string{"fim_pad_token_id", "fim_rep_token_id", "fim_sep_token_id"} {
@@ -145,7 +146,14 @@ func ggufVocab(meta *gguf.Metadata) (tokenizer.Vocab, error) {
 	if v.EOT == token.None {
 		v.EOT = turnEnd(v)
 	}
-	for key, dst := range map[string]**bool{"add_bos_token": &v.AddBOS, "add_eos_token": &v.AddEOS, "add_space_prefix": &v.AddSpacePrefix} {
+	charsMap, _ := meta.Ints(prefix + "precompiled_charsmap") // bytes, with or without sign
+	for _, b := range charsMap {
+		v.CharsMap = append(v.CharsMap, byte(b))
+	}
+	for key, dst := range map[string]**bool{
+		"add_bos_token": &v.AddBOS, "add_eos_token": &v.AddEOS, "add_sep_token": &v.AddSEP, "add_space_prefix": &v.AddSpacePrefix,
+		"remove_extra_whitespaces": &v.RemoveExtraSpaces, "normalizer.lowercase": &v.Lowercase, "normalizer.strip_accents": &v.StripAccents,
+	} {
 		if on, ok := meta.Bool(prefix + key); ok {
 			*dst = &on
 		}

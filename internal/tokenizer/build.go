@@ -4,7 +4,6 @@ package tokenizer
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 )
@@ -45,60 +44,6 @@ func (t *Tokenizer) decodedPieces() []string {
 		}
 	}
 	return pieces
-}
-
-// A mergeList enters merges, best first, into a model's table of pairs.
-type mergeList struct {
-	m                 *bpe
-	next              uint32 // rank
-	left, right, both []byte // keys in the table of pieces
-	made              uint32 // what the last merge made: often the next one makes the same
-}
-
-// newMergeList makes the model's table of pairs, for about n merges.
-func (m *bpe) newMergeList(n int) *mergeList {
-	m.pairs = newPairTable(n)
-	return &mergeList{m: m}
-}
-
-// add enters the merge of two pieces as they are spelled.
-func (l *mergeList) add(left, right []byte) error {
-	if !l.keys(left, right) {
-		return fmt.Errorf("%q and %q are not spelled in the byte-level alphabet", left, right)
-	}
-	pieces := l.m.pieces
-	lid, ok := pieces.lookup(string(l.left))
-	if !ok {
-		return fmt.Errorf("%q is not in the vocabulary", left)
-	}
-	rid, ok := pieces.lookup(string(l.right))
-	if !ok {
-		return fmt.Errorf("%q is not in the vocabulary", right)
-	}
-	if pieces.text[l.made] != string(l.both) {
-		if l.made, ok = pieces.lookup(string(l.both)); !ok {
-			return fmt.Errorf("%q and %q make no piece of the vocabulary", left, right)
-		}
-	}
-	l.m.pairs.add(lid, rid, l.next, l.made)
-	l.next++
-	return nil
-}
-
-// keys sets left, right and both to what the table of pieces knows the parts of a merge by.
-func (l *mergeList) keys(left, right []byte) bool {
-	if l.m.byteLevel {
-		var lok, rok bool
-		l.left, lok = appendAlphabet(l.left[:0], left)
-		l.right, rok = appendAlphabet(l.right[:0], right)
-		if !lok || !rok {
-			return false
-		}
-	} else {
-		l.left, l.right = append(l.left[:0], left...), append(l.right[:0], right...)
-	}
-	l.both = append(append(l.both[:0], l.left...), l.right...)
-	return true
 }
 
 // setByteFallback finds the tokens of single bytes by their spelling.
@@ -147,7 +92,7 @@ func (m *bpe) mergesBytes() bool {
 	if m.pairs == nil {
 		return false
 	}
-	single := map[uint32]bool{}
+	single := make([]bool, len(m.pieces.text))
 	for _, id := range m.byteIDs {
 		single[id] = true
 	}

@@ -4,7 +4,6 @@ package tokenizer
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -24,8 +23,14 @@ func FromGGUF(v Vocab) (*Tokenizer, error) {
 		t, err = fromGPT2(&v)
 	case "llama":
 		t, err = fromLlama(&v)
+	case "gemma4":
+		t, err = fromGemma4(&v)
+	case "t5":
+		t, err = fromT5(&v)
+	case "bert":
+		t, err = fromBert(&v)
 	default:
-		err = fmt.Errorf("model: unknown model %q, known are gpt2, llama", v.Model)
+		err = fmt.Errorf("model: unknown model %q, known are gpt2, llama, gemma4, t5, bert", v.Model)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer: tokenizer.ggml.%w", err)
@@ -46,7 +51,7 @@ func checkVocab(v *Vocab) error {
 		return fmt.Errorf("tokens: %d tokens, at most %d are read", n, maxVocab)
 	case v.Types != nil && len(v.Types) != n:
 		return fmt.Errorf("token_type: %d entries for %d tokens", len(v.Types), n)
-	case v.Model == "llama" && len(v.Scores) != n:
+	case (v.Model == "llama" || v.Model == "t5") && len(v.Scores) != n:
 		return fmt.Errorf("scores: %d entries for %d tokens", len(v.Scores), n)
 	}
 	for i, k := range v.Types {
@@ -58,7 +63,14 @@ func checkVocab(v *Vocab) error {
 		name string
 		id   token.ID
 	}{
-		{"bos", v.BOS}, {"eos", v.EOS}, {"eot", v.EOT}, {"eom", v.EOM}, {"unknown", v.UNK}, {"padding", v.PAD},
+		{"bos", v.BOS},
+		{"eos", v.EOS},
+		{"eot", v.EOT},
+		{"eom", v.EOM},
+		{"unknown", v.UNK},
+		{"padding", v.PAD},
+		{"cls", v.CLS},
+		{"seperator", v.SEP}, //nolint:misspell // as the key is spelled
 	} {
 		if s.id != token.None && (s.id < 0 || int(s.id) >= n) {
 			return fmt.Errorf("%s_token_id: %d is not one of %d tokens", s.name, s.id, n)
@@ -132,15 +144,8 @@ func fromGPT2(v *Vocab) (*Tokenizer, error) {
 		t.outside[i] = k == token.UserDefined
 	}
 	m := t.newByteLevel()
-	list := m.newMergeList(len(v.Merges))
-	for i, merge := range v.Merges {
-		left, right, ok := strings.Cut(merge, " ")
-		if !ok {
-			return nil, fmt.Errorf("merges[%d]: %w", i, errNotPair)
-		}
-		if err := list.add([]byte(left), []byte(right)); err != nil {
-			return nil, fmt.Errorf("merges[%d]: %w", i, err)
-		}
+	if err := m.addMerges(v.Merges); err != nil {
+		return nil, err
 	}
 	m.ignoreMerges = pre.ignoreMerges
 	t.addFromKinds()
@@ -153,44 +158,22 @@ func fromGPT2(v *Vocab) (*Tokenizer, error) {
 	return t, nil
 }
 
-// fromLlama builds a SentencePiece BPE.
-func fromLlama(v *Vocab) (*Tokenizer, error) {
-	t := newFromVocab(v)
-	for i, k := range t.kinds {
-		// Converters write runs of the space mark as runs of spaces.
-		if s := t.pieces[i]; k == token.UserDefined && s != "" && strings.Trim(s, " ") == "" {
-			t.pieces[i] = strings.Repeat(spaceMark, len(s))
+// addMerges enters merges as they are spelled in a GGUF file.
+func (m *bpe) addMerges(merges []string) error {
+	list := m.newMergeList(len(merges))
+	err := error(nil)
+	for i := 0; i < len(merges) && err == nil; i++ {
+		if left, right, ok := strings.Cut(merges[i], " "); ok {
+			err = list.add([]byte(left), []byte(right))
+		} else {
+			err = list.fail(errNotPair)
 		}
 	}
-	plain := func(id int) bool {
-		k := t.kinds[id]
-		return k != token.Byte && !isControl(k) && t.pieces[id] != ""
+	if err == nil {
+		err = list.flush()
 	}
-	scores := slices.Clone(v.Scores)
-	for i, k := range t.kinds {
-		if k == token.UserDefined {
-			scores[i] = float32(math.Inf(1)) // their stored score means nothing
-		}
-	}
-	ranks, err := newScoreRanks(t.pieces, scores, plain)
 	if err != nil {
-		return nil, fmt.Errorf("tokens: %w", err)
+		return fmt.Errorf("merges[%d]: %w", list.next, err)
 	}
-	m := &bpe{kinds: t.kinds, outside: t.outside, scores: ranks, unknown: noID, fuseUnknown: true}
-	m.pieces = newPieceTable(t.pieces, func(id int) bool { return t.pieces[id] != "" })
-	m.setByteFallback()
-	if v.UNK != token.None {
-		m.unknown = uint32(v.UNK)
-	}
-	t.model = m
-	t.setSpelledBytes(normalizers{replacer{spaceMark, " "}}, true)
-	t.addFromKinds()
-	if on(v.AddSpacePrefix, true) {
-		t.normal = append(t.normal, prepender{spaceMark})
-		t.decoding.stripLeft = 1
-	}
-	t.normal = append(t.normal, replacer{" ", spaceMark})
-	t.cutAtJoints(m)
-	t.surround(v, true)
-	return t, nil
+	return nil
 }

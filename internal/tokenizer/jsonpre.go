@@ -25,12 +25,12 @@ func (b *builder) preTokenizer(f *jsonFile) error {
 			b.splitBy(scanWhitespace)
 			return nil
 		case "WhitespaceSplit":
-			return b.splitPieces(s, runePieces(isSpace), "Removed")
+			b.splitBy(bertSpaces)
+			return nil
 		case "BertPreTokenizer":
-			if err := b.splitPieces(s, runePieces(isSpace), "Removed"); err != nil {
-				return err
-			}
-			return b.splitPieces(s, runePieces(isBertPunct), "Isolated")
+			b.splitBy(bertSpaces)
+			b.splitBy(bertPuncts)
+			return nil
 		case "Punctuation":
 			behavior, ok := s.String("behavior")
 			if !ok {

@@ -4,6 +4,7 @@ package tokenizer
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -27,7 +28,25 @@ func (r *jsonReader) fail(format string, args ...any) error {
 }
 
 func (r *jsonReader) space() {
-	for r.pos < len(r.data) && (r.data[r.pos] == ' ' || r.data[r.pos] == '\n' || r.data[r.pos] == '\t' || r.data[r.pos] == '\r') {
+	if r.pos < len(r.data) && r.data[r.pos] <= ' ' {
+		r.skipSpace()
+	}
+}
+
+// skipSpace moves past white space, eight spaces at a time: files are often indented.
+func (r *jsonReader) skipSpace() {
+	const eight = 0x2020202020202020
+	for r.pos < len(r.data) {
+		switch r.data[r.pos] {
+		case ' ':
+			if rest := r.data[r.pos:]; len(rest) >= 8 && binary.LittleEndian.Uint64(rest) == eight {
+				r.pos += 8
+				continue
+			}
+		case '\n', '\t', '\r':
+		default:
+			return
+		}
 		r.pos++
 	}
 }

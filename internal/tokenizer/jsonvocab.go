@@ -98,10 +98,13 @@ func (m *bpe) readMerges(r *jsonReader, n int) error {
 	err := r.array(func(int) error {
 		var err error
 		if left, right, err = r.pair(left[:0], right[:0]); err != nil {
-			return err
+			return list.fail(err)
 		}
 		return list.add(left, right)
 	})
+	if err == nil {
+		err = list.flush()
+	}
 	if err != nil {
 		return fmt.Errorf("merges[%d]: %w", list.next, err)
 	}

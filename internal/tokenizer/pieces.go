@@ -64,6 +64,35 @@ func (p *pieceTable) lookup(s string) (id uint32, ok bool) {
 	}
 }
 
+// lookupAll sets ids[i] to the ID of keys[i], noID if there is none. hash is memory for as many hashes. Each loop does one
+// step of all lookups, so that the processor waits for many lines of the cache at once.
+func (p *pieceTable) lookupAll(keys [][]byte, ids []uint32, hash []uint64) {
+	mask := uint64(len(p.slots) - 1)
+	for i, key := range keys {
+		hash[i] = maphash.Bytes(p.seed, key)
+	}
+	for i := range keys {
+		ids[i] = p.slots[hash[i]&mask].id
+	}
+	for i, key := range keys {
+		// The slot may be that of another piece, which a different length often tells.
+		if id := ids[i]; id != 0 && len(p.text[id-1]) != len(key) {
+			ids[i] = 0
+		}
+	}
+	for i, key := range keys {
+		if id := ids[i]; id != 0 && p.text[id-1] == string(key) {
+			ids[i] = id - 1
+			continue
+		}
+		id, ok := p.lookup(string(key))
+		if !ok {
+			id = noID
+		}
+		ids[i] = id
+	}
+}
+
 // A pairTable finds what a pair of neighbouring tokens merges into.
 type pairTable struct {
 	slots []pairSlot

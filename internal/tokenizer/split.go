@@ -58,6 +58,20 @@ func runePieces(is func(r rune) bool) pieces {
 func isBertPunct(r rune) bool { return propsOf(r).has(propBertPunct) }
 func isSpace(r rune) bool     { return unicode.IsSpace(r) }
 
+// bertSpaces and bertPuncts are the two steps of BertPreTokenizer.
+func bertSpaces(s string) int {
+	n, space := runePieces(isSpace)(s)
+	if space {
+		return -n
+	}
+	return n
+}
+
+func bertPuncts(s string) int {
+	n, _ := runePieces(isBertPunct)(s)
+	return n
+}
+
 // scanWhitespace keeps \w+ and [^\w\s]+ as words and drops white space (the stage Whitespace).
 func scanWhitespace(s string) int {
 	kind := func(r rune) int {
