@@ -14,8 +14,9 @@ const (
 	F32 Float = iota
 	F16
 	BF16
-	floats
 )
+
+const floats = int(BF16) + 1
 
 // Bytes is the size of one value.
 func (f Float) Bytes() int {

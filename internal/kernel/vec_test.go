@@ -185,3 +185,20 @@ func BenchmarkGateSiLU(b *testing.B) {
 		})
 	}
 }
+
+func TestWeightSumsAreExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	for _, n := range []int{1, 15, 16, 48, 1000} {
+		e := make([]float32, n)
+		for i := range e {
+			e[i] = []float32{1, 0, 0x1p-45, 0x1.fffffep-46, 0x1p-126, 0x1p-23, Exp(-float32(r.ExpFloat64()) * 12)}[r.IntN(7)]
+		}
+		for _, tier := range append([]tier{generic}, vectorTiers()...) {
+			onTier(tier, func() {
+				if got, want := WeightSum(e), weightSumGo(e); got != want {
+					t.Errorf("%v: sum of %d weights is %d, want %d", tier, n, got, want)
+				}
+			})
+		}
+	}
+}

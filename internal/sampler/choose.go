@@ -59,14 +59,14 @@ func sift(h []float32, i int) {
 	}
 }
 
-// nucleus keeps the candidates for which the sum of all larger ones is below p of the whole: the smallest set of best
-// tokens that reaches p. Equal ones count as larger when their ID is lower.
-func (s *Sampler) nucleus(p float32) {
-	total := uint64(0)
-	for i := range s.candidates {
-		total += s.candidates[i].weight
-	}
-	target := max(1, uint64(math.Ceil(float64(float64(p)*float64(total)))))
+// target is the weight that top-p wants of a whole.
+func target(p float32, total uint64) uint64 {
+	return max(1, uint64(math.Ceil(float64(float64(p)*float64(total)))))
+}
+
+// nucleus keeps the candidates for which the sum of all larger ones is below the target: the smallest set of best tokens
+// that reaches it. Equal ones count as larger when their ID is lower.
+func (s *Sampler) nucleus(target uint64) {
 	edge, above := s.edge(target)
 	kept := s.candidates[:0]
 	for _, c := range s.candidates {

@@ -56,14 +56,33 @@ func (s *Sampler) Sample(logits []float32, st *State) (token.ID, error) {
 	if err != nil || st.params.Temperature == 0 {
 		return best, err
 	}
-	if err := s.gather(z, best, &st.params); err != nil {
-		return token.None, err
+	p, uniform := &st.params, Uniform(st.seed, uint64(st.count))
+	scaled := s.row[:len(z)]
+	kernel.Scale(scaled, z, 1/max(p.Temperature, 0.01))
+	top := scaled[best]
+	if math.Abs(float64(top)) > math.MaxFloat32 {
+		return token.None, ErrNotFinite
 	}
-	if p := st.params.TopP; p > 0 && p < 1 {
-		s.nucleus(p)
+	if p.TopK > 0 && p.TopK < len(z) || p.MinP > 0 {
+		s.gather(scaled, top, p)
+		if p.nuclear() {
+			s.nucleus(target(p.TopP, s.sum()))
+		}
+		return s.draw(uniform), nil
 	}
-	return s.draw(Uniform(st.seed, uint64(st.count))), nil
+	weights := s.exponentials(scaled, top)
+	total := kernel.WeightSum(weights)
+	if !p.nuclear() {
+		return drawAny(weights, total, uniform), nil
+	}
+	target := target(p.TopP, total)
+	s.gatherBest(scaled, weights, top, target)
+	s.nucleus(target)
+	return s.draw(uniform), nil
 }
+
+// nuclear reports whether top-p is on.
+func (p *Params) nuclear() bool { return p.TopP > 0 && p.TopP < 1 }
 
 // argmax returns the lowest ID of the largest logit. One comparison a logit finds both a larger one and NaN.
 //
@@ -87,40 +106,50 @@ func argmax(z []float32) (token.ID, error) {
 	return at, nil
 }
 
-// gather divides by the temperature and makes candidates of the tokens that pass min-p and top-k.
+// gather makes candidates of the tokens that pass min-p and top-k.
 //
 // min-p drops by probability over that of the best token, which is the weight itself; so neither filter needs a sum,
 // and both keep an upper part of the order of logits.
 //
-// Shapes: z [V], which may be s.row.
-func (s *Sampler) gather(z []float32, best token.ID, p *Params) error {
-	scaled := s.row[:len(z)]
-	kernel.Scale(scaled, z, 1/max(p.Temperature, 0.01))
-	top := scaled[best]
-	if math.Abs(float64(top)) > math.MaxFloat32 {
-		return ErrNotFinite
-	}
+// Shapes: z [V].
+func (s *Sampler) gather(z []float32, top float32, p *Params) {
 	floor := minWeight(p.MinP)
 	s.candidates = s.candidates[:0]
+	// What weighs less than a quarter of the floor, by logarithm, need not be looked at closer.
+	least := top + float32(math.Log(float64(floor)/(4*weightOne)))
 	if p.TopK > 0 && p.TopK < len(z) {
-		least := s.kth(scaled, p.TopK)
-		for i, v := range scaled {
-			if v >= least {
-				s.add(token.ID(i), v, kernel.Exp(v-top), floor)
-			}
+		least = max(least, s.kth(z, p.TopK))
+	}
+	for i, v := range z {
+		if v < least {
+			continue
 		}
-		return nil
+		if w := weight(kernel.Exp(v - top)); w >= floor {
+			s.candidates = append(s.candidates, candidate{weight: w, key: key(v), id: token.ID(i)})
+		}
 	}
-	for i, e := range s.exponentials(scaled, top) {
-		s.add(token.ID(i), scaled[i], e, floor)
-	}
-	return nil
 }
 
-// add makes a candidate of a token whose exponential is e, if that weighs at least floor.
-func (s *Sampler) add(id token.ID, v, e float32, floor uint64) {
-	if w := weight(e); w >= floor {
-		s.candidates = append(s.candidates, candidate{weight: w, key: key(v), id: id})
+// gatherBest makes candidates of the best tokens: as many as reach the target, and some more. How deep that is cannot be
+// known, so it goes deeper until it is enough.
+//
+// Shapes: z, e [V]: logits and their exponentials. The sum of all weights is at least target.
+func (s *Sampler) gatherBest(z, e []float32, top float32, target uint64) {
+	for depth := float32(3); ; depth += 3 {
+		s.candidates = s.candidates[:0]
+		least, sum := top-depth, uint64(0)
+		for i, v := range z {
+			if v < least {
+				continue
+			}
+			if w := weight(e[i]); w > 0 {
+				s.candidates = append(s.candidates, candidate{weight: w, key: key(v), id: token.ID(i)})
+				sum += w
+			}
+		}
+		if sum >= target {
+			return
+		}
 	}
 }
 
@@ -129,19 +158,48 @@ func minWeight(minP float32) uint64 {
 	return max(1, uint64(math.Ceil(float64(float64(minP)*weightOne))))
 }
 
-// draw picks the candidate at which the running sum of weights, in the order of IDs, passes a uniform number.
-func (s *Sampler) draw(uniform uint64) token.ID {
-	total := uint64(0)
+// sum adds up the weights of the candidates.
+func (s *Sampler) sum() (total uint64) {
 	for i := range s.candidates {
 		total += s.candidates[i].weight
 	}
-	at, _ := bits.Mul64(uniform, total)
+	return total
+}
+
+// draw picks the candidate at which the running sum of weights, in the order of IDs, passes a uniform number.
+func (s *Sampler) draw(uniform uint64) token.ID {
+	at, _ := bits.Mul64(uniform, s.sum())
 	for i := range s.candidates {
 		c := &s.candidates[i]
 		if at < c.weight {
 			return c.id
 		}
 		at -= c.weight
+	}
+	panic("sampler: a draw beyond the sum of weights")
+}
+
+// drawAny is draw with every token a candidate, which needs no list of them.
+//
+// Shapes: e [V], exponentials whose weights add up to total.
+func drawAny(e []float32, total, uniform uint64) token.ID {
+	const step = 1024 // tokens to skip at once
+	at, _ := bits.Mul64(uniform, total)
+	first := 0
+	for first+step < len(e) {
+		sum := kernel.WeightSum(e[first : first+step])
+		if at < sum {
+			break
+		}
+		at -= sum
+		first += step
+	}
+	for i, v := range e[first:] {
+		w := weight(v)
+		if at < w {
+			return token.ID(first + i)
+		}
+		at -= w
 	}
 	panic("sampler: a draw beyond the sum of weights")
 }

@@ -91,11 +91,9 @@ func TestFilters(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := New(len(logits))
 			tt.p.Temperature = 1
-			if err := s.gather(logits, 1, &tt.p); err != nil {
-				t.Fatal(err)
-			}
-			if tt.p.TopP > 0 {
-				s.nucleus(tt.p.TopP)
+			s.gather(logits, logits[1], &tt.p)
+			if tt.p.nuclear() {
+				s.nucleus(target(tt.p.TopP, s.sum()))
 			}
 			var got []token.ID
 			for _, c := range s.candidates {

@@ -8,14 +8,14 @@ import (
 	"github.com/sampo-ai/sampo/internal/kernel"
 )
 
-// weightOne is the weight of the best token. With 2^44 a sum over 2^20 tokens fits into 64 bits.
+// weightOne is the weight of the best token. With 2^44 a sum over 2^20 - 1 tokens fits into 64 bits.
 const (
-	weightOne = 1 << 44
-	maxVocab  = 1 << 20
+	weightOne = kernel.WeightOne
+	maxVocab  = 1<<20 - 1
 )
 
 // weight turns an exponential, from 0 to 1, into a whole number.
-func weight(e float32) uint64 { return uint64(float64(e)*weightOne + 0.5) }
+func weight(e float32) uint64 { return kernel.Weight(e) }
 
 // exponentials returns e^(z - best) for each logit. The kernel gives the same bits on every machine, and those of
 // kernel.Exp.
@@ -36,9 +36,6 @@ func (s *Sampler) exponentials(z []float32, best float32) []float32 {
 //
 // Shapes: z [V].
 func (s *Sampler) logSum(z []float32, best float32) float64 {
-	total := uint64(0)
-	for _, e := range s.exponentials(z, best) {
-		total += weight(e)
-	}
+	total := kernel.WeightSum(s.exponentials(z, best))
 	return float64(best) + math.Log(float64(total)/weightOne)
 }
