@@ -24,6 +24,11 @@ import transformers
 PROMPT_TOKENS = 75  # more than two cache blocks and than every window below
 
 
+def without(config, key):
+    """Returns a copy of a dictionary without a key."""
+    return {k: v for k, v in config.items() if k != key}
+
+
 def models():
     """Returns name -> (family, config)."""
     common = dict(bos_token_id=1, eos_token_id=2, max_position_embeddings=512)
@@ -32,7 +37,7 @@ def models():
     small = dict(vocab_size=67, hidden_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=20,
                  intermediate_size=44, rms_norm_eps=1e-6, **common)
     # Without head_dim, for converters that take it for hidden size over heads.
-    whole = {k: v for k, v in small.items() if k != "head_dim"}
+    whole = without(small, "head_dim")
     less = dict(hidden_size=24, intermediate_size=28)  # for the further checkpoints of a family
     return {
         # Grouped queries, q width other than hidden size, Llama 3.1's rope scaling, own output matrix.
@@ -113,6 +118,29 @@ def models():
             **whole | less, tie_word_embeddings=True, sliding_window=None, pad_token_id=0, original_max_position_embeddings=64,
             rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, partial_rotary_factor=0.75,
                                  short_factor=[1.0, 1.1, 1.2], long_factor=[1.0, 1.5, 3.0]))),
+        "arcee": ("arcee", transformers.ArceeConfig(
+            **small | less, tie_word_embeddings=False, pad_token_id=0,
+            rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=16.0, original_max_position_embeddings=32))),
+        "nemotron": ("nemotron", transformers.NemotronConfig(
+            **without(whole | less, "rms_norm_eps"), head_dim=8, norm_eps=1e-5, tie_word_embeddings=False,
+            rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
+        "starcoder2": ("starcoder2", transformers.Starcoder2Config(
+            **without(whole | less, "rms_norm_eps"), norm_epsilon=1e-5, use_bias=True, tie_word_embeddings=True, sliding_window=None,
+            rope_parameters=default)),
+        "stablelm": ("stablelm", transformers.StableLmConfig(
+            **without(whole | less, "rms_norm_eps"), layer_norm_eps=1e-5, use_qkv_bias=True, tie_word_embeddings=False,
+            rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.25))),
+        # Both branches see the same norm.
+        "stablelm-parallel": ("stablelm", transformers.StableLmConfig(
+            **without(whole | less, "rms_norm_eps"), layer_norm_eps=1e-5, use_parallel_residual=True, tie_word_embeddings=True,
+            rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.25))),
+        "command-r": ("cohere", transformers.CohereConfig(
+            **without(whole | less, "rms_norm_eps"), layer_norm_eps=1e-5, logit_scale=0.3, use_qk_norm=False, pad_token_id=0,
+            rope_parameters=default)),
+        # Four layers, so that the last sees everything and does not turn.
+        "cohere2": ("cohere", transformers.Cohere2Config(
+            **without(whole | less, "rms_norm_eps") | dict(num_hidden_layers=4), layer_norm_eps=1e-5, logit_scale=0.3, pad_token_id=0,
+            sliding_window=21, rotary_pct=1.0, rope_parameters=default)),
         # Half of each head is turned.
         "glm": ("glm", transformers.GlmConfig(
             **whole | dict(hidden_size=24, intermediate_size=28, rms_norm_eps=1e-5), head_dim=8, tie_word_embeddings=False,

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/arcee"
+	"github.com/sampo-ai/sampo/internal/model/cohere"
 	"github.com/sampo-ai/sampo/internal/model/ernie45"
 	"github.com/sampo-ai/sampo/internal/model/exaone4"
 	"github.com/sampo-ai/sampo/internal/model/gemma"
@@ -17,12 +19,15 @@ import (
 	"github.com/sampo-ai/sampo/internal/model/granite"
 	"github.com/sampo-ai/sampo/internal/model/llama"
 	"github.com/sampo-ai/sampo/internal/model/mistral3"
+	"github.com/sampo-ai/sampo/internal/model/nemotron"
 	"github.com/sampo-ai/sampo/internal/model/olmo2"
 	"github.com/sampo-ai/sampo/internal/model/phi3"
 	"github.com/sampo-ai/sampo/internal/model/qwen2"
 	"github.com/sampo-ai/sampo/internal/model/qwen3"
 	"github.com/sampo-ai/sampo/internal/model/seedoss"
 	"github.com/sampo-ai/sampo/internal/model/smollm3"
+	"github.com/sampo-ai/sampo/internal/model/stablelm"
+	"github.com/sampo-ai/sampo/internal/model/starcoder2"
 )
 
 // All lists the families.
@@ -44,6 +49,11 @@ func All() []*model.Family {
 		exaone4.Family(),
 		ernie45.Family(),
 		seedoss.Family(),
+		arcee.Family(),
+		cohere.Family(),
+		nemotron.Family(),
+		stablelm.Family(),
+		starcoder2.Family(),
 	}
 }
 

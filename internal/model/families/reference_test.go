@@ -34,7 +34,9 @@ var checkpoints = []string{
 	"qwen2/testdata/qwen2", "qwen2/testdata/qwen2-yarn", "gemma2/testdata/gemma2", "smollm3/testdata/smollm3",
 	"granite/testdata/granite", "olmo2/testdata/olmo2", "phi3/testdata/phi3", "phi3/testdata/phi4-mini", "glm4/testdata/glm4",
 	"gemma/testdata/gemma", "olmo2/testdata/olmo3", "exaone4/testdata/exaone4", "ernie45/testdata/ernie4.5",
-	"seedoss/testdata/seed-oss", "glm/testdata/glm",
+	"seedoss/testdata/seed-oss", "glm/testdata/glm", "arcee/testdata/arcee", "nemotron/testdata/nemotron",
+	"starcoder2/testdata/starcoder2", "stablelm/testdata/stablelm", "stablelm/testdata/stablelm-parallel",
+	"cohere/testdata/command-r", "cohere/testdata/cohere2",
 }
 
 // formats are the formats of a checkpoint, by name.
@@ -266,6 +268,11 @@ var without = []struct {
 	{"EXAONE's layers without positions", "exaone4/testdata/exaone4", func(c *model.Config) { c.NoRopeLayers = nil }},
 	{"GLM's partial rotation", "glm/testdata/glm", func(c *model.Config) { c.Rope.Width = c.HeadDim }},
 	{"ERNIE's pairs", "ernie45/testdata/ernie4.5", func(c *model.Config) { c.Rope.Interleaved = false }},
+	{"Nemotron's mean", "nemotron/testdata/nemotron", func(c *model.Config) { c.LayerNorm = false }},
+	{"Nemotron's function", "nemotron/testdata/nemotron", func(c *model.Config) { c.Activation = tensor.SiLU }},
+	{"Cohere's logit scale", "cohere/testdata/command-r", func(c *model.Config) { c.LogitScale = 1 }},
+	{"Cohere's layers without positions", "cohere/testdata/cohere2", func(c *model.Config) { c.NoRopeLayers = nil }},
+	{"StableLM's partial rotation", "stablelm/testdata/stablelm", func(c *model.Config) { c.Rope.Width = c.HeadDim }},
 	{"Granite's embedding multiplier", "granite/testdata/granite", func(c *model.Config) { c.EmbeddingScale = 1 }},
 	{"Granite's residual multiplier", "granite/testdata/granite", func(c *model.Config) { c.ResidualScale = 1 }},
 	{"Granite's logit divisor", "granite/testdata/granite", func(c *model.Config) { c.LogitScale = 1 }},

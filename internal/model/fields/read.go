@@ -19,7 +19,7 @@ func HFConfig(family string, f *Fields) model.Config {
 		Heads:          f.Int("num_attention_heads"),
 		FFN:            f.Int("intermediate_size"),
 		MaxContext:     f.Int("max_position_embeddings"),
-		NormEps:        float32(f.Float("rms_norm_eps")),
+		NormEps:        float32(f.FloatOr("rms_norm_eps", 0)), // families with LayerNorms have another name for it
 		EmbeddingScale: 1,
 	}
 	c.KVHeads = f.IntOr("num_key_value_heads", c.Heads)
@@ -44,7 +44,7 @@ func GGUFConfig(family string, f *Fields, meta *gguf.Metadata) model.Config {
 		Heads:          f.Int("attention.head_count"),
 		FFN:            f.Int("feed_forward_length"),
 		MaxContext:     f.Int("context_length"),
-		NormEps:        float32(f.Float("attention.layer_norm_rms_epsilon")),
+		NormEps:        float32(f.FloatOr("attention.layer_norm_rms_epsilon", 0)), // as above
 		EmbeddingScale: 1,
 	}
 	c.KVHeads = f.IntOr("attention.head_count_kv", c.Heads)
