@@ -8,8 +8,8 @@ import "time"
 const paceRows = 128
 
 // mixedFactor is how much longer than plain decoding a step may take because of prompts. The promise is 4 for the
-// slowest steps; costs are estimates.
-const mixedFactor = 3
+// slowest steps; costs are estimates, and machines have other things to do.
+const mixedFactor = 2.5
 
 // leastMixed is how many prompt tokens ride along in any case, or prompts would never end beside many streams.
 const leastMixed = 8

@@ -18,7 +18,7 @@ func TestPromptsRideAlongAsFarAsStreamsCanBear(t *testing.T) {
 		p.add(4, 40, 30*time.Millisecond) // half a millisecond each
 	}
 	for _, tt := range []struct{ rows, most, want int }{
-		{4, 64, 40}, // 20 ms more than the 10 of the step
+		{4, 64, 30}, // 15 ms more than the 10 of the step
 		{4, 16, 16},
 		{4, 0, 0},   // no limit
 		{0, 64, 64}, // nobody waits for a token
