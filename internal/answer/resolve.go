@@ -25,6 +25,9 @@ func (m *Model) request(p *chat.Params) (inference.Request, error) {
 		errors.As(err, &bad)
 		return inference.Request{}, invalid(bad.Param, "%v.", err)
 	}
+	if err := checkBeams(p); err != nil {
+		return inference.Request{}, err
+	}
 	sampling, err := m.sampling(p)
 	if err != nil {
 		return inference.Request{}, err

@@ -50,7 +50,7 @@ func newStream(m *Model, p *chat.Params, begun time.Time) *Stream {
 func (s *Stream) submit(ctx context.Context, req inference.Request, prompts []chat.PromptInfo) error {
 	for _, p := range prompts {
 		req.Prompt = p.Tokens
-		stream, err := s.model.Engine.Submit(ctx, req)
+		stream, err := s.ask(ctx, req)
 		if err != nil {
 			s.Close()
 			return s.refusal(err)
@@ -63,6 +63,14 @@ func (s *Stream) submit(ctx context.Context, req inference.Request, prompts []ch
 		s.total.PromptTokens += len(p.Tokens)
 	}
 	return nil
+}
+
+// ask sends a request to the engine, or searches for the most probable answers to it.
+func (s *Stream) ask(ctx context.Context, req inference.Request) (inference.Stream, error) {
+	if s.params.Beam != nil {
+		return s.model.submitBeams(ctx, req, s.params), nil
+	}
+	return s.model.Engine.Submit(ctx, req)
 }
 
 func (s *Stream) refusal(err error) error {

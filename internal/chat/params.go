@@ -47,6 +47,8 @@ type Params struct {
 	Allowed           []token.ID // nil: every token
 	BadWords          []string
 
+	Beam *Beam // nil: tokens are sampled
+
 	Stop              []string
 	StopTokens        []token.ID
 	IgnoreEOS         bool
@@ -65,6 +67,12 @@ type Params struct {
 	Session   string
 	Tenant    string // who pays: tenants get equal shares
 	Priority  int64
+}
+
+// A Beam asks for the most probable continuations. The Choices best of them are the answer.
+type Beam struct {
+	Width         int     // continuations that are followed at once
+	LengthPenalty float64 // the sum of logprobs is divided by the length to this power
 }
 
 // AllLogprobs as Params.Logprobs asks for every entry of the vocabulary.

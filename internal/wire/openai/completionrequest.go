@@ -27,6 +27,9 @@ func DecodeCompletion(body []byte) (*CompletionRequest, *Error) {
 	p := &r.Completion.Params
 	f.readCommon(&r.Common, p)
 	r.Completion.Prompts = f.readPrompts()
+	if p.Beam != nil && len(r.Completion.Prompts)*p.Beam.Width > MaxChoices {
+		f.fail(CodeInvalidValue, "prompt", "The number of prompts times beam_width can be at most %d, got %d.", MaxChoices, len(r.Completion.Prompts)*p.Beam.Width)
+	}
 	if n := len(r.Completion.Prompts) * p.Choices; n > MaxChoices {
 		f.fail(CodeInvalidValue, "prompt", "The number of prompts times n can be at most %d, got %d.", MaxChoices, n)
 	}

@@ -127,8 +127,6 @@ func TestChatFieldsThatAreRefused(t *testing.T) {
 		{`,"response_format":{"type":"json_schema","json_schema":{"name":"x"}}`, "response_format", "'response_format' of type 'json_schema' is not supported with this model"},
 		{`,"response_format":{"type":"grammar"}`, "response_format", ""},
 		{`,"best_of":2`, "best_of", ""},
-		{`,"use_beam_search":true`, "use_beam_search", ""},
-		{`,"beam_width":4`, "beam_width", ""},
 		{`,"logits_processors":[]`, "logits_processors", ""},
 		{`,"repetition_detection":{}`, "repetition_detection", ""},
 		{`,"logprob_token_ids":[1]`, "logprob_token_ids", ""},

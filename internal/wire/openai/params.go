@@ -51,13 +51,14 @@ func (f *fields) readCommon(c *Common, p *chat.Params) {
 	p.Choices = orOne(f.count("n", "between 1 and 64", 1, MaxChoices))
 	f.readBestOf(p.Choices)
 	f.readSampling(p)
+	f.readBeam(c, p)
 	f.readTokenLists(p)
 	f.readStops(p)
 	f.readPlacement(p)
 	p.PromptLogprobs = f.readPromptLogprobs(c.Stream)
 	f.refuseUnbuilt()
 	f.ignore("user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
-		"prompt_cache_options", "verbosity", "length_penalty", "early_stopping", "stream_interval", "kv_transfer_params",
+		"prompt_cache_options", "verbosity", "stream_interval", "kv_transfer_params",
 		"ec_transfer_params", "vllm_xargs", "routed_experts_prompt_start", "return_token_offsets", "return_assistant_tokens_mask",
 		"mm_processor_kwargs", "media_io_kwargs")
 }
@@ -97,6 +98,31 @@ func (f *fields) readSampling(p *chat.Params) {
 	p.FrequencyPenalty = orZero(f.numberWhere("frequency_penalty", "in [-2, 2]", within(-2, 2)))
 	if p.Seed = f.integer("seed"); p.Seed != nil && *p.Seed == -1 {
 		p.Seed = nil
+	}
+}
+
+// readBeam reads what asks for a beam search; a width alone does. Without one the rest has no meaning.
+func (f *fields) readBeam(c *Common, p *chat.Params) {
+	width := f.count("beam_width", "between 1 and 64", 1, MaxChoices)
+	penalty := f.number("length_penalty")
+	early := f.flag("early_stopping")
+	if !f.flag("use_beam_search") && width == nil {
+		return
+	}
+	p.Beam = &chat.Beam{Width: p.Choices, LengthPenalty: 1}
+	if width != nil {
+		p.Beam.Width = *width
+	}
+	if penalty != nil {
+		p.Beam.LengthPenalty = *penalty
+	}
+	switch {
+	case p.Beam.Width < p.Choices:
+		f.fail(CodeInvalidValue, "beam_width", "beam_width must be at least n (%d), got %d.", p.Choices, p.Beam.Width)
+	case c.Stream:
+		f.fail(CodeInvalidValue, "stream", "Beam search can't be streamed: which beam wins is known at the end.")
+	case early:
+		f.fail(CodeInvalidValue, "early_stopping", "early_stopping is not supported: the search goes on while a beam can still win.")
 	}
 }
 
@@ -232,10 +258,6 @@ func (f *fields) readTop(name string) *int {
 
 // refuseUnbuilt refuses what would change an answer and is not built.
 func (f *fields) refuseUnbuilt() {
-	if f.flag("use_beam_search") {
-		f.refuse(CodeUnsupportedParameter, "use_beam_search", "use_beam_search is not supported yet. Use n and temperature for several answers.")
-	}
-	f.refuseField("beam_width", "beam_width is not supported yet. Use n and temperature for several answers.")
 	f.refuseField("logits_processors", "logits_processors is not supported.")
 	f.refuseField("repetition_detection", "repetition_detection is not supported. Use repetition_penalty or frequency_penalty.")
 	f.refuseField("logprob_token_ids", "logprob_token_ids is not supported. Use top_logprobs.")
