@@ -16,30 +16,28 @@ type Attention struct {
 	qNorm, kNorm Norm
 }
 
-// Attention fetches a layer's attention weights, and those biases that the file has.
+// Attention fetches a layer's attention weights, and those biases that the file has. One matrix may have the rows of q, k
+// and v, in this order; then the biases may be together or apart.
 //
-// Shapes: as Attention.
+// Shapes: as Attention; the fused matrix is [(H+2·K)·D, E].
 func (l *Loader) Attention(c *model.Config, layer int) Attention {
 	part := func(name string) string { return layerPart(layer, name) }
 	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-	return Attention{
-		q: l.Linear(part("attn_q"), queries, c.Hidden),
-		k: l.Linear(part("attn_k"), keys, c.Hidden),
-		v: l.Linear(part("attn_v"), keys, c.Hidden),
-		o: l.Linear(part("attn_output"), c.Hidden, queries),
+	a := Attention{o: l.Linear(part("attn_output"), c.Hidden, queries)}
+	if !l.Has(part("attn_qkv.weight")) {
+		a.q = l.Linear(part("attn_q"), queries, c.Hidden)
+		a.k = l.Linear(part("attn_k"), keys, c.Hidden)
+		a.v = l.Linear(part("attn_v"), keys, c.Hidden)
+		return a
 	}
-}
-
-// FusedAttention is Attention where one matrix has the rows of q, k and v, in this order.
-//
-// Shapes: the matrix is [(H+2·K)·D, E].
-func (l *Loader) FusedAttention(c *model.Config, layer int) Attention {
-	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-	parts := l.Split(layerPart(layer, "attn_qkv"), c.Hidden, queries, keys, keys)
-	return Attention{
-		q: parts[0], k: parts[1], v: parts[2],
-		o: l.Linear(layerPart(layer, "attn_output"), c.Hidden, queries),
+	fused := l.Split(part("attn_qkv"), c.Hidden, queries, keys, keys)
+	for i, name := range []string{"attn_q.bias", "attn_k.bias", "attn_v.bias"} {
+		if l.Has(part(name)) {
+			fused[i].Bias = l.Vector(part(name), []int{queries, keys, keys}[i])
+		}
 	}
+	a.q, a.k, a.v = fused[0], fused[1], fused[2]
+	return a
 }
 
 // WithHeadNorms adds the norms of query and key heads.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sampo-ai/sampo/internal/kvcache"
@@ -312,6 +313,69 @@ func checkClose(t *testing.T, got, want []float32, width int) {
 	t.Logf("%s: largest relative error %.1e", t.Name(), e)
 	if !(e < tolerance) {
 		t.Errorf("largest relative error %.3g, want below %g", e, tolerance)
+	}
+}
+
+// fused is a source whose layers have one matrix for q, k and v.
+type fused struct{ weights.Source }
+
+func (f fused) Names() []string {
+	var names []string
+	for _, name := range f.Source.Names() {
+		stem, isQuery := strings.CutSuffix(name, ".attn_q.weight")
+		switch {
+		case isQuery:
+			names = append(names, stem+".attn_qkv.weight")
+		case !strings.HasSuffix(name, ".attn_k.weight") && !strings.HasSuffix(name, ".attn_v.weight"):
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (f fused) Tensor(name string) (weights.Tensor, bool) {
+	stem, ok := strings.CutSuffix(name, ".attn_qkv.weight")
+	if !ok {
+		return f.Source.Tensor(name)
+	}
+	var all weights.Tensor
+	for _, part := range []string{"q", "k", "v"} {
+		t, ok := f.Source.Tensor(stem + ".attn_" + part + ".weight")
+		if !ok {
+			return all, false
+		}
+		all.Data = append(all.Data, t.Data...)
+		all.Name, all.Type, all.Shape = name, t.Type, []int{t.Shape[0] + sumRows(all), t.Shape[1]}
+	}
+	return all, true
+}
+
+// sumRows returns the rows so far.
+func sumRows(t weights.Tensor) int {
+	if t.Shape == nil {
+		return 0
+	}
+	return t.Shape[0]
+}
+
+func TestFusedMatricesGiveTheSameBits(t *testing.T) {
+	pool := newPool(t, 2)
+	for _, folder := range []string{"llama/testdata/odd", "qwen2/testdata/qwen2", "gemma3/testdata/gemma3"} {
+		prompt := readPrompt(t, folder)
+		family, cfg, src := openGGUF(t, folder)
+		defer src.Close()
+		var want []float32
+		for _, s := range []weights.Source{src, fused{src}} {
+			m, err := family.Load(cfg, s, pool, model.GGUF)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := logitsOf(t, m, batchOf(len(prompt), newSequence(m.Config(), prompt, 0)), newCache(m, 1, len(prompt)))
+			if want == nil {
+				want = got
+			}
+			checkSame(t, folder, got, want)
+		}
 	}
 }
 

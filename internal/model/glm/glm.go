@@ -3,7 +3,7 @@
 // Package glm is GLM-4-9B and GLM-Edge: what GLM-4 was before it had norms after the branches.
 //
 // GLM Team 2024 (arXiv:2406.12793): Llama's block with biases on q, k and v and one matrix for gate and up. The first half of
-// each head is turned, in pairs (2m, 2m+1) in every format. Some GGUF files have one matrix for q, k and v.
+// each head is turned, in pairs (2m, 2m+1) in every format.
 package glm
 
 import (
@@ -34,11 +34,7 @@ var hfParts = map[string]string{"ffn_up": "mlp.gate_up_proj"}
 func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Naming) (model.Model, error) {
 	l := decoder.NewLoader(src, pool, naming, hfParts)
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		newAttention := l.Attention
-		if l.Has("blk.0.attn_qkv.weight") {
-			newAttention = l.FusedAttention
-		}
-		return l.PreNorm(c, layer, newAttention(c, layer), l.FusedMLP(c, layer))
+		return l.PreNorm(c, layer, l.Attention(c, layer), l.FusedMLP(c, layer))
 	})
 }
 

@@ -41,7 +41,7 @@ func load(c model.Config, src weights.Source, pool *tensor.Pool, naming model.Na
 		c.Rope.Long, c.WindowRope.Long = nil, nil
 	}
 	return decoder.NewDecoder(c, l, func(c *model.Config, layer int) decoder.Block {
-		return l.PreNorm(c, layer, l.FusedAttention(c, layer), l.FusedMLP(c, layer))
+		return l.PreNorm(c, layer, l.Attention(c, layer), l.FusedMLP(c, layer))
 	})
 }
 
