@@ -24,7 +24,7 @@ func TestDotGivesTheBitsOfTheTwin(t *testing.T) {
 	withTier(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for round := range 300 {
-			f := Float(round % int(floats))
+			f := Float(round % floats)
 			rows, tokens, cols := 1+r.IntN(9), 1+r.IntN(9), dotCols*(1+r.IntN(9))
 			if round%10 == 9 {
 				cols = 1 + r.IntN(50)

@@ -20,22 +20,20 @@ func exp(x float32) float32 {
 }
 
 //go:noescape
-func softmaxAVX2(s *float32, n int, maximum float32, sums *[16]float32) float32
+func softmaxAVX2(s *float32, stride uintptr, rows, n int, maxima, sums *float32)
 
 //go:noescape
-func softmaxAVX512(s *float32, n int, maximum float32, sums *[16]float32) float32
+func softmaxAVX512(s *float32, stride uintptr, rows, n int, maxima, sums *float32)
 
-func softmaxChunk(s []float32, maximum float32) (newMaximum, sum float32) {
-	if active == generic || len(s) == 0 {
-		return softmaxChunkGo(s, maximum)
+func softmaxRows(s []float32, stride, n int, maxima, sums []float32) {
+	switch active {
+	case avx512:
+		softmaxAVX512(&s[0], uintptr(stride)*4, len(maxima), n, &maxima[0], &sums[0])
+	case avx2:
+		softmaxAVX2(&s[0], uintptr(stride)*4, len(maxima), n, &maxima[0], &sums[0])
+	default:
+		softmaxRowsGo(s, stride, n, maxima, sums)
 	}
-	var sums [16]float32
-	if active == avx512 {
-		maximum = softmaxAVX512(&s[0], len(s), maximum, &sums)
-	} else {
-		maximum = softmaxAVX2(&s[0], len(s), maximum, &sums)
-	}
-	return maximum, tree(&sums)
 }
 
 //go:noescape

@@ -3,10 +3,11 @@
 // Element-wise kernels for AVX-512.
 //
 // Identity: each does to 16 lanes what its Go twin does to one number, with the same single roundings, so all tiers give
-// the same bits. Sums are in 16 lanes, one vector; the caller adds them as a tree.
-// EXP is e^x = 2^n e^r: see vec_exp.go for its constants and limits. MIN gets x second, so that a NaN stays one.
+// the same bits. Sums are in 16 lanes, one vector, added as a tree here or by the caller.
+// EXP is e^x = 2^n e^r: see vec_exp.go for its constants and limits. VSCALEFPS multiplies by 2^n, as the twin does. MIN gets x
+// second, so that a NaN stays one.
 // Tails: none, n is a multiple of 16; the callers do the rest with the twins.
-// Bound: memory, or for EXP the fma ports (11 operations for 16 numbers).
+// Bound: memory, or for EXP the fma ports (16 operations for 16 numbers).
 
 #include "textflag.h"
 
@@ -22,7 +23,6 @@ DATA exps<>+32(SB)/4, $0x3d2aa9c1 // exp3
 DATA exps<>+36(SB)/4, $0x3e2aaaaa // exp4
 DATA exps<>+40(SB)/4, $0x3f000000 // exp5
 DATA exps<>+44(SB)/4, $0x3f800000 // 1
-DATA exps<>+48(SB)/4, $127
 DATA exps<>+52(SB)/4, $0x80000000 // sign
 DATA exps<>+56(SB)/4, $0x3d922279 // geluCubic
 DATA exps<>+60(SB)/4, $0x3fcc422a // geluLinear
@@ -46,7 +46,6 @@ GLOBL halves<>(SB), RODATA|NOPTR, $8
 	VBROADCASTSS exps<>+36(SB), Z25; \
 	VBROADCASTSS exps<>+40(SB), Z26; \
 	VBROADCASTSS exps<>+44(SB), Z27; \
-	VBROADCASTSS exps<>+48(SB), Z28; \
 	VBROADCASTSS exps<>+52(SB), Z29; \
 	VBROADCASTSS exps<>+56(SB), Z30; \
 	VBROADCASTSS exps<>+60(SB), Z31
@@ -68,10 +67,7 @@ GLOBL halves<>(SB), RODATA|NOPTR, $8
 	VMULPS Z0, Z0, Z3; \
 	VFMADD231PS Z2, Z3, Z0; \
 	VADDPS Z27, Z0, Z0; \
-	VCVTPS2DQ Z1, Z1; \
-	VPADDD Z28, Z1, Z1; \
-	VPSLLD $23, Z1, Z1; \
-	VMULPS.Z Z1, Z0, K1, Z0
+	VSCALEFPS.Z Z1, Z0, K1, Z0
 
 // func expAVX512(x float32) float32
 TEXT ·expAVX512(SB), NOSPLIT, $0-12
@@ -82,15 +78,19 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-12
 	VZEROUPPER
 	RET
 
-// func softmaxAVX512(s *float32, n int, maximum float32, sums *[16]float32) float32
-TEXT ·softmaxAVX512(SB), NOSPLIT, $0-36
-	MOVQ s+0(FP), DI
-	MOVQ n+8(FP), CX
-	VBROADCASTSS maximum+16(FP), Z4
-	MOVQ sums+24(FP), DX
+// func softmaxAVX512(s *float32, stride uintptr, rows, n int, maxima, sums *float32)
+TEXT ·softmaxAVX512(SB), NOSPLIT, $0-48
+	MOVQ s+0(FP), R8
+	MOVQ stride+8(FP), R9
+	MOVQ rows+16(FP), R10
+	MOVQ n+24(FP), R11
+	MOVQ maxima+32(FP), R12
+	MOVQ sums+40(FP), R13
 	CONSTANTS
-	MOVQ DI, SI
-	MOVQ CX, BX
+row:
+	MOVQ R8, SI
+	MOVQ R11, BX
+	VBROADCASTSS (R12), Z4
 largest:
 	VMAXPS (SI), Z4, Z4
 	ADDQ $64, SI
@@ -104,7 +104,10 @@ largest:
 	VMAXPS Z5, Z4, Z4
 	VPERMILPS $0xB1, Z4, Z5
 	VMAXPS Z5, Z4, Z4
+	VMOVSS X4, (R12)
 	VPXORQ Z6, Z6, Z6
+	MOVQ R8, DI
+	MOVQ R11, CX
 weights:
 	VMOVUPS (DI), Z0
 	VSUBPS Z4, Z0, Z0
@@ -114,8 +117,20 @@ weights:
 	ADDQ $64, DI
 	SUBQ $16, CX
 	JNZ weights
-	VMOVUPS Z6, (DX)
-	VMOVSS X4, ret+32(FP)
+	VEXTRACTF64X4 $1, Z6, Y5
+	VADDPS Y5, Y6, Y6
+	VEXTRACTF128 $1, Y6, X5
+	VADDPS X5, X6, X6
+	VPERMILPS $0x4E, X6, X5
+	VADDPS X5, X6, X6
+	VPERMILPS $0xB1, X6, X5
+	VADDSS X5, X6, X6
+	VMOVSS X6, (R13)
+	ADDQ R9, R8
+	ADDQ $4, R12
+	ADDQ $4, R13
+	DECQ R10
+	JNZ row
 	VZEROUPPER
 	RET
 

@@ -47,15 +47,38 @@ func exp32(x float32) float32 {
 	return y * math.Float32frombits(uint32(int32(n)+127)<<23)
 }
 
-// SoftmaxChunk is one step of an online softmax (arXiv:1805.02867): it raises the running maximum to that of s,
-// replaces s by e^(s-maximum), and returns the new maximum and the sum of the new s. A masked score is -Inf and
-// becomes 0.
+// SoftmaxChunk is SoftmaxRows for one row: it returns the new maximum and the sum.
 //
-// Shapes: s [n], n a multiple of 16. The sum is in 16 partial sums, added as a tree.
-// With maximum finite, all scores may be -Inf.
+// Shapes: s [n], n a multiple of 16.
 func SoftmaxChunk(s []float32, maximum float32) (newMaximum, sum float32) {
-	checkMultiple(len(s))
-	return softmaxChunk(s, maximum)
+	if len(s) == 0 {
+		return maximum, 0
+	}
+	var sums [1]float32
+	maxima := [1]float32{maximum}
+	SoftmaxRows(s, len(s), len(s), maxima[:], sums[:])
+	return maxima[0], sums[0]
+}
+
+// SoftmaxRows is one step of the online softmax (arXiv:1805.02867) of some rows: it raises the running maximum of a row to
+// that of its s, replaces s by e^(s-maximum), and sets sums to the sums of the new s. A masked score is -Inf and becomes 0.
+//
+// Shapes: s [R, n] with rows stride apart, n a multiple of 16 above 0; maxima, sums [R]. A sum is in 16 partial sums, added
+// as a tree. With a finite maximum, all scores of a row may be -Inf.
+func SoftmaxRows(s []float32, stride, n int, maxima, sums []float32) {
+	checkMultiple(n)
+	rows := len(maxima)
+	if rows == 0 {
+		return
+	}
+	_, _ = s[(rows-1)*stride+n-1], sums[rows-1]
+	softmaxRows(s, stride, n, maxima, sums)
+}
+
+func softmaxRowsGo(s []float32, stride, n int, maxima, sums []float32) {
+	for r := range maxima {
+		maxima[r], sums[r] = softmaxChunkGo(s[r*stride:][:n], maxima[r])
+	}
 }
 
 func softmaxChunkGo(s []float32, maximum float32) (newMaximum, sum float32) {

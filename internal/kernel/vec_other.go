@@ -6,8 +6,8 @@ package kernel
 
 func exp(x float32) float32 { return exp32(x) }
 
-func softmaxChunk(s []float32, maximum float32) (newMaximum, sum float32) {
-	return softmaxChunkGo(s, maximum)
+func softmaxRows(s []float32, stride, n int, maxima, sums []float32) {
+	softmaxRowsGo(s, stride, n, maxima, sums)
 }
 
 func gateSiLU(gate, up []float32) { gateSiLUGo(gate, up) }

@@ -68,6 +68,12 @@ func TestVectorKernelsGiveTheBitsOfTheirTwins(t *testing.T) {
 				b[0], b[1] = SoftmaxChunk(a, -1)
 			}
 		},
+		"SoftmaxRows": func(a, b, c, _ []float32) {
+			if n := len(a) / 32 * 16; n > 0 {
+				b[0], b[1] = -1, 3
+				SoftmaxRows(a, len(a)/2, n, b[:2], c)
+			}
+		},
 	} {
 		for _, n := range []int{2, 16, 17, 32, 48, 63, 64, 100, 128, 640} {
 			inputs := make([][]float32, 4)

@@ -18,8 +18,10 @@ type attentionScratch struct {
 	q          []float32              // [R, D] scaled queries
 	scores     []float32              // [R, chunkKeys] scores, then weights
 	softCap    float32
-	all, one   softmaxState // of the segments so far, of the current segment
-	empty      bool         // there is no segment so far
+	before     [kernel.KVTileRows]float32 // maxima before the current chunk
+	sums       [kernel.KVTileRows]float32 // of the chunk's weights
+	all, one   softmaxState               // of the segments so far, of the current segment
+	empty      bool                       // there is no segment so far
 	keys       kernel.KVProduct
 	values     kernel.KVProduct
 }
@@ -101,15 +103,24 @@ func (s *attentionScratch) weigh(low, high int, fresh bool) {
 			kernel.SoftCap(row, s.softCap)
 		}
 		mask(row, s.first[r]-low, s.end[r]-low)
-		maximum, sum := kernel.SoftmaxChunk(row, s.one.maximum[r])
-		if !fresh && maximum != s.one.maximum[r] {
-			c := kernel.Exp(s.one.maximum[r] - maximum)
+	}
+	s.before = s.one.maximum
+	sums := &s.sums
+	if fresh {
+		sums = &s.one.sum
+	}
+	kernel.SoftmaxRows(s.scores, chunkKeys, width, s.one.maximum[:s.rows], sums[:s.rows])
+	if fresh {
+		return
+	}
+	for r, before := range s.before[:s.rows] {
+		if maximum := s.one.maximum[r]; maximum != before {
+			c := kernel.Exp(before - maximum)
 			s.one.sum[r] *= c
 			values := s.one.values[r*s.stride:][:s.stride]
 			kernel.Scale(values, values, c)
 		}
-		s.one.maximum[r] = maximum
-		s.one.sum[r] += sum
+		s.one.sum[r] += s.sums[r]
 	}
 }
 
