@@ -94,7 +94,14 @@ func (m *Model) Prompt(r chat.Request) (chat.PromptInfo, error) {
 		return chat.PromptInfo{}, err
 	}
 	special := r.AddSpecialTokens != nil && *r.AddSpecialTokens
-	return chat.PromptInfo{Text: text.String(), Tokens: m.Tokenizer.EncodeSegments(segments, special)}, nil
+	info := chat.PromptInfo{Text: text.String(), Tokens: m.Tokenizer.EncodeSegments(segments, special)}
+	if r.Explain {
+		info.Explanation = &chat.Explanation{Template: hashOf(m.Source)}
+		for _, s := range segments {
+			info.Explanation.Segments = append(info.Explanation.Segments, chat.Segment(s))
+		}
+	}
+	return info, nil
 }
 
 // noTools says why a model takes no tools.
@@ -182,6 +189,9 @@ func (m *Model) rawPrompt(p chat.Prompt, params *chat.Params) (chat.PromptInfo, 
 	}
 	if params.Echo {
 		info.Echo = info.Text
+	}
+	if params.Explain {
+		info.Explanation = &chat.Explanation{Segments: []chat.Segment{{Text: info.Text, Data: true}}}
 	}
 	return info, nil
 }

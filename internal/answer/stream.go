@@ -50,6 +50,9 @@ func newStream(m *Model, p *chat.Params, begun time.Time) *Stream {
 func (s *Stream) submit(ctx context.Context, req inference.Request, prompts []chat.PromptInfo) error {
 	for _, p := range prompts {
 		req.Prompt = p.Tokens
+		if p.Explanation != nil {
+			p.Explanation.Plan = planOf(&req, s.params)
+		}
 		stream, err := s.ask(ctx, req)
 		if err != nil {
 			s.Close()

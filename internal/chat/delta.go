@@ -5,6 +5,7 @@ package chat
 import (
 	"time"
 
+	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
@@ -51,6 +52,21 @@ type PromptInfo struct {
 	Echo   string // what an echo puts before the answer
 	// Logprobs has one entry for each prompt token if they were asked for; the first has no logprob.
 	Logprobs []Token
+	// Explanation is there if it was asked for.
+	Explanation *Explanation
+}
+
+// An Explanation tells how a prompt came to be and what the engine was asked.
+type Explanation struct {
+	Template string // hash of the chat template, "" for a raw prompt
+	Segments []Segment
+	Plan     *ordjson.Object // what the request became with all defaults resolved
+}
+
+// A Segment is a piece of a prompt.
+type Segment struct {
+	Text string
+	Data bool // from the client; else from the template
 }
 
 // A Token is one token of a prompt or an answer.

@@ -63,6 +63,8 @@ type Params struct {
 	TruncatePrompt   *int  // keep so many prompt tokens; -1: as many as fit
 	TruncateRight    bool  // keep the first ones instead of the last ones
 
+	Explain bool // tell how the prompt came to be
+
 	CacheSalt string
 	Session   string
 	Tenant    string // who pays: tenants get equal shares

@@ -117,6 +117,7 @@ func (x *exchange) accept(c *openai.Common, p *chat.Params) error {
 	if n, err := strconv.ParseInt(x.r.Header.Get("X-Vllm-Priority"), 10, 64); err == nil {
 		p.Priority = n
 	}
+	p.Explain = x.r.Header.Get("X-Sampo-Explain") == "1"
 	x.stream = c.Stream
 	return x.notice(c.Unknown)
 }

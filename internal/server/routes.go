@@ -43,6 +43,7 @@ func (s *Server) table() routeTable {
 		{http.MethodGet, "/load", "", false, s.load},
 		{http.MethodGet, "/v1/load", "", false, s.load},
 		{http.MethodGet, "/metrics", "", true, s.metricsPage},
+		{http.MethodGet, "/api/health", "", false, s.apiHealth},
 		{http.MethodGet, "/health", "", true, s.health},
 		{http.MethodGet, "/ping", "", true, s.ping},
 		{http.MethodPost, "/ping", "", true, s.ping},

@@ -37,6 +37,7 @@ type Model struct {
 	*answer.Model
 	Owner          string // "huggingface" for models of the hub; "" counts as "sampo"
 	TokenizerClass string // as the model's own configuration names it; may be empty
+	HeldBytes      int64  // memory that weights and cache may take; 0 if it is not known
 }
 
 // Config says what a server offers and to whom.

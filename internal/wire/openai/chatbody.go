@@ -56,7 +56,7 @@ type toolCallFunction struct {
 func (r *ChatRequest) Body(h Head, a *chat.Answer) []byte {
 	body := chatBody{
 		ID: h.ID, Object: "chat.completion", Created: h.Created.Unix(), Model: h.Model, Fingerprint: h.Fingerprint,
-		Usage: newUsage(a.Usage), Sampo: newTimings(a.Timings),
+		Usage: newUsage(a.Usage), Sampo: newTimings(a.Timings).explained(&a.Prompts[0]),
 	}
 	prompt := a.Prompts[0]
 	if n := r.Chat.PromptLogprobs; n != nil {

@@ -58,6 +58,7 @@ type ChatStream struct {
 	req     *ChatRequest
 	head    Head
 	pending [][]chat.Token // per choice: tokens that no chunk has told of
+	prompt  *chat.PromptInfo
 	last    chat.Delta
 	begun   bool
 }
@@ -72,6 +73,7 @@ func (s *ChatStream) Delta(d chat.Delta) [][]byte {
 	var events [][]byte
 	if !s.begun {
 		s.begun = true
+		s.prompt = d.Prompt
 		events = s.open(d)
 	}
 	s.last = d
@@ -196,7 +198,7 @@ func (s *ChatStream) chunk(d chat.Delta, delta chunkDelta, last bool) []byte {
 	}
 	if last && d.Finish != nil {
 		choice.FinishReason, choice.StopReason = &d.Finish.Reason, stopReason(*d.Finish)
-		chunk.Sampo = newTimings(d.Timings)
+		chunk.Sampo = newTimings(d.Timings).explained(s.prompt)
 	}
 	chunk.Choices = []chunkChoice{choice}
 	chunk.Usage = s.usage(d.Usage)

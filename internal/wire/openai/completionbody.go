@@ -36,6 +36,9 @@ type completionChoice struct {
 func (r *CompletionRequest) Body(h Head, a *chat.Answer) []byte {
 	body := r.base(h)
 	body.Usage, body.Sampo = encode(newUsage(a.Usage)), newTimings(a.Timings)
+	for i := range a.Prompts {
+		body.Sampo.explained(&a.Prompts[i])
+	}
 	for i, c := range a.Choices {
 		prompt := &a.Prompts[i/r.Completion.Choices]
 		out := completionChoice{Index: i, FinishReason: &c.Finish.Reason, StopReason: stopReason(c.Finish)}
@@ -118,7 +121,7 @@ func (s *CompletionStream) Delta(d chat.Delta) [][]byte {
 	body := s.req.base(s.head)
 	if d.Finish != nil {
 		c.FinishReason, c.StopReason = &d.Finish.Reason, stopReason(*d.Finish)
-		body.Sampo = newTimings(d.Timings)
+		body.Sampo = newTimings(d.Timings).explained(s.prompts[d.Choice/s.req.Completion.Choices])
 	}
 	body.Choices = []completionChoice{c}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
@@ -71,6 +72,44 @@ type timingsBody struct {
 	PrefillTokensPerSecond float64 `json:"prefill_tokens_per_second"`
 	DecodeTokensPerSecond  float64 `json:"decode_tokens_per_second"`
 	CachedTokens           int     `json:"cached_tokens"`
+	Explain                []any   `json:"explain,omitempty"`
+}
+
+// An explainBody is what X-Sampo-Explain adds for each prompt.
+type explainBody struct {
+	Template     *string         `json:"template"`
+	Prompt       string          `json:"prompt"`
+	Segments     []segmentBody   `json:"segments"`
+	TokenIDs     *[]token.ID     `json:"token_ids"`
+	PromptTokens int             `json:"prompt_tokens"`
+	Plan         json.RawMessage `json:"plan"`
+}
+
+type segmentBody struct {
+	Origin string `json:"origin"` // template or data
+	Text   string `json:"text"`
+}
+
+// explained adds to timings how the prompts came to be, where that was asked for.
+func (t *timingsBody) explained(prompts ...*chat.PromptInfo) *timingsBody {
+	for _, p := range prompts {
+		if p == nil || p.Explanation == nil {
+			continue
+		}
+		e := explainBody{Prompt: p.Text, TokenIDs: promptIDs(p.Tokens), PromptTokens: len(p.Tokens), Plan: ordjson.Append(nil, p.Explanation.Plan)}
+		if p.Explanation.Template != "" {
+			e.Template = &p.Explanation.Template
+		}
+		for _, s := range p.Explanation.Segments {
+			origin := "template"
+			if s.Data {
+				origin = "data"
+			}
+			e.Segments = append(e.Segments, segmentBody{origin, s.Text})
+		}
+		t.Explain = append(t.Explain, e)
+	}
+	return t
 }
 
 func newTimings(t chat.Timings) *timingsBody {
