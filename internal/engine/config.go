@@ -23,6 +23,7 @@ type Config struct {
 	MixedTokens    int           // most prompt tokens in a step that also decodes; default DefaultMixedTokens, negative: no limit
 	Patience       time.Duration // a request that waited longer may be taken out of turn; default DefaultPatience
 	QueueTimeout   time.Duration // a request that waited longer for its first step ends with ErrExpired; default: no limit
+	Draft          model.Model   // a small model with the same vocabulary that guesses what lookup does not find; default: none
 	DraftTokens    int           // most tokens guessed after each; default DefaultDraftTokens, negative: no speculation
 	NoPrefixCache  bool          // never reuse blocks
 	Vocab          int           // tokens that may be sampled; default: every row of the output matrix

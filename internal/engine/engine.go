@@ -33,7 +33,9 @@ type Engine struct {
 	samplers  []*sampler.Sampler // per worker
 	logits    []float32          // [headRows, V]
 	pace      pace
-	unguessed int // steps in a row without guesses because they seem not to pay
+	drafter   *drafter  // nil: no draft model
+	unfound   []*choice // lookup has no guess for them
+	unguessed int       // steps in a row without guesses because they seem not to pay
 	watchdog  *time.Timer
 	prober    *time.Timer
 
@@ -87,6 +89,11 @@ func newEngine(m model.Model, cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, model: m, groups: c.CacheGroups(), done: make(chan struct{}), open: map[*request]struct{}{}}
 	if e.scheduler, e.pool, err = cfg.newScheduler(e.groups); err != nil {
 		return nil, err
+	}
+	if cfg.Draft != nil {
+		if e.drafter, err = newDrafter(cfg.Draft, &cfg); err != nil {
+			return nil, err
+		}
 	}
 	e.cache = m.NewCache(cfg.Blocks)
 	e.copyBlock = e.cache.CopyBlock

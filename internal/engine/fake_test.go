@@ -219,6 +219,13 @@ func checkEmpty(t *testing.T, e *Engine) {
 			t.Errorf("group %d: %d of %d blocks are free at the end", g, free, total)
 		}
 	}
+	if d := e.drafter; d != nil {
+		for g := range d.pool.Groups() {
+			if d.pool.Free(g) != d.pool.Total(g) {
+				t.Errorf("draft model: group %d: %d of %d blocks are free at the end", g, d.pool.Free(g), d.pool.Total(g))
+			}
+		}
+	}
 	if running, waiting := e.scheduler.Load(); running+waiting+len(e.open) > 0 {
 		t.Errorf("%d sequences run, %d wait, %d requests are open at the end", running, waiting, len(e.open))
 	}

@@ -24,6 +24,9 @@ func (e *Engine) run() {
 	}
 	e.endStep()
 	e.cache.Close()
+	if e.drafter != nil {
+		e.drafter.cache.Close()
+	}
 }
 
 // await takes the orders that arrived, and waits for some when nothing is to be done. It returns false when the
@@ -155,6 +158,9 @@ func (e *Engine) stop(r *request, number int) {
 func (e *Engine) retire(c *choice) {
 	c.numbers = c.numbers[:0]
 	e.scheduler.Remove(&c.seq)
+	if e.drafter != nil {
+		e.drafter.forget(c)
+	}
 }
 
 // leave is the one exit of a request: it finished (err is nil), was aborted, failed, or the engine closes.
@@ -192,6 +198,11 @@ func (e *Engine) salvage(err error) {
 		r.unhook()
 		r.queue.Fail(err)
 		e.step.tally.lost(err)
+		for _, c := range r.choices {
+			if e.drafter != nil {
+				e.drafter.forget(c)
+			}
+		}
 	}
 	clear(e.open)
 	fresh, pool, bad := e.cfg.newScheduler(e.groups)

@@ -3,6 +3,9 @@
 package engine
 
 import (
+	"runtime/debug"
+	"slices"
+
 	"github.com/sampo-ai/sampo/internal/scheduler"
 	"github.com/sampo-ai/sampo/internal/token"
 )
@@ -15,12 +18,24 @@ const (
 	retryGuessing = 64  // steps after which guesses are tried that seem not to pay
 )
 
+// A source is where guesses come from.
+type source int
+
+const (
+	fromLookup source = iota
+	fromModel
+	sources
+)
+
 // A guesser proposes what follows the tokens of one choice.
 type guesser struct {
-	lookup *lookup
-	tokens [maxDrafts]token.ID
-	n      int
-	hits   float64 // share of guesses that were right, of those whose predecessors were
+	lookup   *lookup
+	drafting drafting
+	tokens   [maxDrafts]token.ID
+	n        int // of tokens
+	room     int // how many may be guessed
+	source   source
+	hits     [sources]float64 // share of guesses that were right, of those whose predecessors were
 }
 
 // speculate gives the sequences that decode their drafts, as many as promise the most tokens a second.
@@ -35,25 +50,75 @@ func (e *Engine) speculate() {
 	if e.cfg.DraftTokens < 0 || len(decoding) == 0 || len(decoding) > maxDrafting || e.scheduler.Filling() {
 		return
 	}
-	some := false
-	for _, q := range decoding {
-		c := q.Owner.(*choice)
-		c.guesser.n = 0
-		if n := c.draftRoom(&e.cfg); n > 0 {
-			c.propose(n)
-			some = some || c.guesser.n > 0
-		}
+	e.lookUp(decoding)
+	if len(e.unfound) > 0 {
+		e.draft(decoding)
 	}
-	if !some {
+	if !slices.ContainsFunc(decoding, func(q *scheduler.Sequence) bool { return q.Owner.(*choice).guesser.n > 0 }) {
 		return
 	}
-	most := e.draftLength(decoding)
+	most := e.draftLength(decoding, 0)
+	for _, q := range decoding {
+		g := &q.Owner.(*choice).guesser
+		q.Draft = g.tokens[:min(g.n, g.room, most)]
+	}
+}
+
+// lookUp makes guesses by lookup, and notes the choices that a draft model may guess for instead.
+func (e *Engine) lookUp(decoding []*scheduler.Sequence) {
+	e.unfound = e.unfound[:0]
 	for _, q := range decoding {
 		c := q.Owner.(*choice)
-		if n := min(c.guesser.n, most); n > 0 {
-			q.Draft = c.guesser.tokens[:n]
+		g := &c.guesser
+		g.n, g.room = 0, c.draftRoom(&e.cfg)
+		if g.room <= 0 {
+			continue
+		}
+		if g.lookup == nil {
+			g.lookup = newLookup(cap(q.Tokens))
+			g.hits = [sources]float64{firstHits, firstHits}
+		}
+		g.source = fromLookup
+		if g.n = len(g.lookup.guess(g.tokens[:0], q.Tokens, g.room)); g.n == 0 && e.drafter != nil {
+			e.unfound = append(e.unfound, c)
 		}
 	}
+}
+
+// draft lets the draft model guess where lookup found nothing, if that pays. A draft model that fails is not used again.
+func (e *Engine) draft(decoding []*scheduler.Sequence) {
+	for _, c := range e.unfound {
+		c.guesser.n, c.guesser.source = c.guesser.room, fromModel
+	}
+	most := e.draftLength(decoding, e.drafter.round)
+	defer func() {
+		if p := recover(); p != nil {
+			e.cfg.Logger.Error("engine: draft model failed, and is not used any more", "error", p, "stack", string(debug.Stack()))
+			e.undraft()
+		}
+	}()
+	if most == 0 {
+		for _, c := range e.unfound {
+			c.guesser.n = 0
+		}
+		return
+	}
+	if e.cfg.Threads != nil {
+		e.cfg.Threads.Lock()
+		defer e.cfg.Threads.Unlock()
+	}
+	if err := e.drafter.guess(e.unfound, most); err != nil {
+		panic(err)
+	}
+}
+
+// undraft takes back all that the draft model guessed, and gives it up.
+func (e *Engine) undraft() {
+	for _, c := range e.unfound {
+		c.guesser.n = 0
+	}
+	e.drafter.cache.Close()
+	e.drafter = nil
 }
 
 // draftRoom returns how many tokens of a choice may be guessed.
@@ -65,37 +130,28 @@ func (c *choice) draftRoom(cfg *Config) int {
 	return min(cfg.DraftTokens, r.maxOutput-c.output-1, cfg.MaxContext-len(c.seq.Tokens)-1)
 }
 
-// propose makes up to n guesses.
-func (c *choice) propose(n int) {
-	g := &c.guesser
-	if g.lookup == nil {
-		g.lookup = newLookup(cap(c.seq.Tokens))
-		g.hits = firstHits
-	}
-	g.n = len(g.lookup.guess(g.tokens[:0], c.seq.Tokens, n))
-}
-
 // learn takes note of a guess that was checked.
 func (g *guesser) learn(right bool) {
 	v := 0.0
 	if right {
 		v = 1
 	}
-	g.hits += (v - g.hits) * hitsWeight
+	g.hits[g.source] += (v - g.hits[g.source]) * hitsWeight
 }
 
 // expected returns how many of n guesses are right on average: each only if those before it are.
 func (g *guesser) expected(n int) (sum float64) {
 	p := 1.0
 	for range min(n, g.n) {
-		p *= g.hits
+		p *= g.hits[g.source]
 		sum += p
 	}
 	return sum
 }
 
 // draftLength returns how many guesses each sequence may compute at most, so that tokens come fastest; 0 for none.
-func (e *Engine) draftLength(decoding []*scheduler.Sequence) (best int) {
+// Each guess takes round seconds to make, for all together.
+func (e *Engine) draftLength(decoding []*scheduler.Sequence, round float64) (best int) {
 	rows, alone := len(decoding), e.pace.step(len(decoding))
 	if alone == 0 { // nothing is known yet: measure
 		return 0
@@ -108,7 +164,7 @@ func (e *Engine) draftLength(decoding []*scheduler.Sequence) (best int) {
 			drafts += min(most, g.n)
 			gain += g.expected(most)
 		}
-		if r := (float64(rows) + gain) / e.pace.step(rows+drafts); r > rate {
+		if r := (float64(rows) + gain) / (e.pace.step(rows+drafts) + round*float64(most)); r > rate {
 			best, rate = most, r
 		}
 	}

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -132,5 +133,36 @@ func TestGuessesStopWhereTheyDoNotPay(t *testing.T) {
 	s.Close()
 	if st := e.Stats(); st.Drafts > uint64(steps/retryGuessing)+1 {
 		t.Errorf("%d drafts in %d steps that cannot pay, want one in %d", st.Drafts, steps, retryGuessing)
+	}
+}
+
+func TestFailingDraftModelIsGivenUp(t *testing.T) {
+	for name, fail := range map[string]func(*model.Batch) error{
+		"error": func(*model.Batch) error { return errors.New("bang") },
+		"panic": func(*model.Batch) error { panic("bang") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			draft := newFake(200)
+			calls := 0
+			draft.forward = func(b *model.Batch) error {
+				if calls++; calls > 10 {
+					return fail(b)
+				}
+				return nil
+			}
+			e := prepare(t, newFake(200), Config{Draft: draft})
+			e.pace.pretend(0)
+			run(t, e)
+			for range 2 {
+				req := plainRequest([]token.ID{1, 2, 3}, 100)
+				want, _ := reference(t, req, 0, 200)
+				if got := submitAndRead(t.Context(), e, req); got.err != nil || !slices.Equal(got.tokens[0], want) {
+					t.Errorf("%v:\ngot  %v\nwant %v", got.err, got.tokens[0], want)
+				}
+			}
+			if err := e.Close(); err != nil || e.drafter != nil || calls != 11 {
+				t.Errorf("%v, draft model called %d times, want it given up after 11", err, calls)
+			}
+		})
 	}
 }

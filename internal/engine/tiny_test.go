@@ -161,3 +161,54 @@ func compareAnswers(t *testing.T, where string, got, want answer) {
 		t.Errorf("%s: equal tokens with other logprobs", where)
 	}
 }
+
+func TestDraftModelsChangeNothing(t *testing.T) {
+	requests := tinyRequests(rand.New(rand.NewPCG(4, 9)))
+	want := aloneAnswers(t, "llama", quant.F32, requests)
+	for _, tt := range []struct {
+		name   string
+		family string
+		seed   uint64
+		exact  bool
+	}{
+		{"the model itself", "llama", 7, true},
+		{"another model", "llama", 8, false},
+		{"one with windows", "gemma3", 9, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, pool := tinyModel(t, "llama", quant.F32, 2)
+			build := tiny.Llama
+			if tt.family == "gemma3" {
+				build = tiny.Gemma3
+			}
+			draft, err := build(pool, quant.F32, tt.seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := newEngine(m, Config{Threads: pool, Draft: draft, DraftTokens: 4, Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.pace.pretend(0)
+			go e.run()
+			streams := make([]inference.Stream, len(requests))
+			for i, req := range requests {
+				if streams[i], err = e.Submit(t.Context(), req); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, s := range streams {
+				compareAnswers(t, fmt.Sprintf("request %d", i), read(s, max(1, requests[i].Choices)), want[i])
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+			checkEmpty(t, e)
+			s := e.Stats()
+			t.Logf("%d of %d guesses were right", s.AcceptedTokens, s.DraftTokens)
+			if e.drafter == nil || s.DraftTokens < 100 || tt.exact && s.AcceptedTokens < s.DraftTokens/2 {
+				t.Errorf("%d of %d guesses were right", s.AcceptedTokens, s.DraftTokens)
+			}
+		})
+	}
+}

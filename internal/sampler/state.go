@@ -76,6 +76,14 @@ func (s *State) Add(id token.ID) {
 	}
 }
 
+// Ahead returns the state as it will be n tokens later, as far as that is known now: it draws with the numbers of that
+// position, and knows nothing of the tokens in between. It must not be added to.
+func (s *State) Ahead(n int) State {
+	later := *s
+	later.count += n
+	return later
+}
+
 func (s *State) repeats() bool { return s.params.Repetition != 0 && s.params.Repetition != 1 }
 
 // see returns the place of id in seen.
