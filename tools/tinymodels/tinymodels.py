@@ -141,6 +141,10 @@ def models():
         "cohere2": ("cohere", transformers.Cohere2Config(
             **without(whole | less, "rms_norm_eps") | dict(num_hidden_layers=4), layer_norm_eps=1e-5, logit_scale=0.3, pad_token_id=0,
             sliding_window=21, rotary_pct=1.0, rope_parameters=default)),
+        # The context length is one of those that the converter knows.
+        "hunyuan": ("hunyuan", transformers.HunYuanDenseV1Config(
+            **small | less | dict(max_position_embeddings=32768), tie_word_embeddings=True, pad_token_id=0,
+            rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, alpha=50.0, factor=1.0))),
         # Half of each head is turned.
         "glm": ("glm", transformers.GlmConfig(
             **whole | dict(hidden_size=24, intermediate_size=28, rms_norm_eps=1e-5), head_dim=8, tie_word_embeddings=False,

@@ -14,6 +14,7 @@ import (
 type Attention struct {
 	q, k, v, o   Linear
 	qNorm, kNorm Norm
+	late         bool // norms come after the rotation
 }
 
 // Attention fetches a layer's attention weights, and those biases that the file has. One matrix may have the rows of q, k
@@ -46,6 +47,15 @@ func (l *Loader) Attention(c *model.Config, layer int) Attention {
 func (a Attention) WithHeadNorms(l *Loader, c *model.Config, layer int) Attention {
 	a.qNorm = l.Norm(layerPart(layer, "attn_q_norm"), c.HeadDim, c.NormOffset)
 	a.kNorm = l.Norm(layerPart(layer, "attn_k_norm"), c.HeadDim, c.NormOffset)
+	return a
+}
+
+// WithLateHeadNorms adds norms of query and key heads that come after the rotation.
+//
+// Shapes: qNorm, kNorm [D].
+func (a Attention) WithLateHeadNorms(l *Loader, c *model.Config, layer int) Attention {
+	a = a.WithHeadNorms(l, c, layer)
+	a.late = true
 	return a
 }
 
@@ -99,10 +109,7 @@ func (s *Step) store(first, end int) {
 	size := c.KVHeads * c.HeadDim
 	for t := first; t < end; t++ {
 		k := s.k[t*size : (t+1)*size]
-		if s.attention.kNorm.weight != nil {
-			s.attention.kNorm.apply(c, k, k)
-		}
-		s.turn(k, t)
+		s.normAndTurn(k, &s.attention.kNorm, t)
 		kv.Store(int(slots[t])/model.BlockSize, int(slots[t])%model.BlockSize, k, s.v[t*size:(t+1)*size])
 	}
 }
@@ -113,12 +120,21 @@ func (s *Step) turnQueries(first, end int) {
 	size := c.Heads * c.HeadDim
 	for i := first; i < end; i++ {
 		q := s.q[i*size : (i+1)*size]
-		if s.attention.qNorm.weight != nil {
-			s.attention.qNorm.apply(c, q, q)
-		}
-		s.turn(q, int(rows[i]))
+		s.normAndTurn(q, &s.attention.qNorm, int(rows[i]))
 		if c.QueryScale != nil {
 			tensor.Scale(q, c.QueryScale.At(s.batch.Positions[rows[i]]))
 		}
+	}
+}
+
+// normAndTurn norms the heads of one row, if the layer has norms for them, and turns them; row is the row of the batch.
+func (s *Step) normAndTurn(heads []float32, n *Norm, row int) {
+	late := s.attention.late
+	if n.weight != nil && !late {
+		n.apply(s.cfg, heads, heads)
+	}
+	s.turn(heads, row)
+	if n.weight != nil && late {
+		n.apply(s.cfg, heads, heads)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/model/glm"
 	"github.com/sampo-ai/sampo/internal/model/glm4"
 	"github.com/sampo-ai/sampo/internal/model/granite"
+	"github.com/sampo-ai/sampo/internal/model/hunyuan"
 	"github.com/sampo-ai/sampo/internal/model/llama"
 	"github.com/sampo-ai/sampo/internal/model/mistral3"
 	"github.com/sampo-ai/sampo/internal/model/nemotron"
@@ -51,6 +52,7 @@ func All() []*model.Family {
 		seedoss.Family(),
 		arcee.Family(),
 		cohere.Family(),
+		hunyuan.Family(),
 		nemotron.Family(),
 		stablelm.Family(),
 		starcoder2.Family(),

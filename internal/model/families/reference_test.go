@@ -38,6 +38,7 @@ var checkpoints = []string{
 	"seedoss/testdata/seed-oss", "glm/testdata/glm", "arcee/testdata/arcee", "nemotron/testdata/nemotron",
 	"starcoder2/testdata/starcoder2", "stablelm/testdata/stablelm", "stablelm/testdata/stablelm-parallel",
 	"cohere/testdata/command-r", "cohere/testdata/cohere2",
+	"hunyuan/testdata/hunyuan",
 }
 
 // formats are the formats of a checkpoint, by name.
@@ -274,6 +275,7 @@ var without = []struct {
 	{"Cohere's logit scale", "cohere/testdata/command-r", func(c *model.Config) { c.LogitScale = 1 }},
 	{"Cohere's layers without positions", "cohere/testdata/cohere2", func(c *model.Config) { c.NoRopeLayers = nil }},
 	{"StableLM's partial rotation", "stablelm/testdata/stablelm", func(c *model.Config) { c.Rope.Width = c.HeadDim }},
+	{"Hunyuan's alpha", "hunyuan/testdata/hunyuan", func(c *model.Config) { c.Rope.Base = 10000 }},
 	{"Granite's embedding multiplier", "granite/testdata/granite", func(c *model.Config) { c.EmbeddingScale = 1 }},
 	{"Granite's residual multiplier", "granite/testdata/granite", func(c *model.Config) { c.ResidualScale = 1 }},
 	{"Granite's logit divisor", "granite/testdata/granite", func(c *model.Config) { c.LogitScale = 1 }},

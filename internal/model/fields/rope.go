@@ -2,7 +2,11 @@
 
 package fields
 
-import "github.com/sampo-ai/sampo/internal/model"
+import (
+	"math"
+
+	"github.com/sampo-ai/sampo/internal/model"
+)
 
 // HFRope reads rotary parameters in either spelling: "rope_parameters", which may have an object for each kind of layer,
 // or "rope_theta" with "rope_scaling". Kind is "full_attention" or "sliding_attention". Heads are turned as a whole.
@@ -16,14 +20,7 @@ func HFRope(f *Fields, kind string, base float64, headDim int) model.Rope {
 
 // HFPartialRope is HFRope for families that may turn the first part of a head only.
 func HFPartialRope(f *Fields, kind string, base float64, headDim int) model.Rope {
-	scaling, ok := f.object("rope_parameters")
-	if ok {
-		if nested, isNested := scaling.object(kind); isNested {
-			scaling = nested
-		}
-	} else {
-		scaling, ok = f.object("rope_scaling")
-	}
+	scaling, ok := f.scaling(kind)
 	partial, theta := f.FloatOr("partial_rotary_factor", 1), f.FloatOr("rope_theta", base)
 	if !ok {
 		return model.Rope{Base: theta, Width: int(float64(headDim) * partial)}
@@ -50,6 +47,29 @@ func HFPartialRope(f *Fields, kind string, base float64, headDim int) model.Rope
 		hfLongRope(f, scaling, &r)
 	}
 	return r
+}
+
+// scaling returns the fields of the rotary parameters in either spelling.
+func (f *Fields) scaling(kind string) (*Fields, bool) {
+	parameters, ok := f.object("rope_parameters")
+	if !ok {
+		return f.object("rope_scaling")
+	}
+	if nested, isNested := parameters.object(kind); isNested {
+		return nested, true
+	}
+	return parameters, true
+}
+
+// HFAlphaRope is HFRope for files in which "dynamic" means a constant alpha that enlarges the base.
+func HFAlphaRope(f *Fields, base float64, headDim int) model.Rope {
+	scaling, ok := f.scaling("full_attention")
+	if !ok || scaling.StringOr("rope_type", scaling.StringOr("type", "")) != "dynamic" {
+		return HFRope(f, "full_attention", base, headDim)
+	}
+	base = scaling.FloatOr("rope_theta", f.FloatOr("rope_theta", base))
+	d := float64(headDim)
+	return model.Rope{Base: base * math.Pow(scaling.Float("alpha"), d/(d-2)), Width: headDim}
 }
 
 // RopeParameter returns a number of a config.json's rotary parameters, 0 if it has none of this name.
