@@ -30,12 +30,13 @@ const cacheShare = 0.4
 
 // Options say how a model is run. The zero value suits a machine that does little else.
 type Options struct {
-	Reserved        int64         // memory that caches of other models may still come to take
-	CacheBytes      int64         // memory for the cache; 0: 40 % of the memory left
-	Context         int           // longest prompt plus output; 0: what the model was trained for, if its cache fits
-	MaxRunning      int           // sequences that run at once; 0: the engine's default
-	CacheType       tensor.KVType // of keys and values; the zero value is F16
-	DraftTokens     int           // most tokens guessed after each; 0: the engine's default, negative: no speculation
+	Reserved        int64          // memory that caches of other models may still come to take
+	CacheBytes      int64          // memory for the cache; 0: 40 % of the memory left
+	Context         int            // longest prompt plus output; 0: what the model was trained for, if its cache fits
+	MaxRunning      int            // sequences that run at once; 0: the engine's default
+	CacheType       tensor.KVType  // of keys and values; the zero value is F16
+	Draft           *bundle.Bundle // a small model with the same vocabulary that guesses tokens; Open owns it too
+	DraftTokens     int            // most tokens guessed after each; 0: the engine's default, negative: no speculation
 	NoPrefixCache   bool
 	QueueTimeout    time.Duration // a request that waited longer for its first step ends with an error; 0: no limit
 	NeutralDefaults bool          // ignore the sampling parameters that the model's makers recommend
@@ -62,13 +63,15 @@ type Model struct {
 	bundle *bundle.Bundle
 	engine *engine.Engine
 	model  model.Model
+	draft  model.Model    // nil: none
+	guide  *bundle.Bundle // of draft
 }
 
 // Open runs the model of b on pool. The Model owns b from then on, and closes it also if Open fails.
 func Open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	m, err := open(b, pool, opt)
 	if err != nil {
-		return nil, errors.Join(err, b.Close())
+		return nil, errors.Join(err, b.Close(), closeDraft(nil, opt.Draft))
 	}
 	return m, nil
 }
@@ -88,10 +91,14 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Threads, cfg.Tier, cfg.Logger = pool, "cpu-"+kernel.Tier(), opt.Log
-	e, err := engine.New(weights, cfg)
+	draft, err := loadDraft(b, opt.Draft, pool)
 	if err != nil {
 		return nil, errors.Join(err, weights.Close())
+	}
+	cfg.Threads, cfg.Tier, cfg.Logger, cfg.Draft = pool, "cpu-"+kernel.Tier(), opt.Log, draft
+	e, err := engine.New(weights, cfg)
+	if err != nil {
+		return nil, errors.Join(err, weights.Close(), closeDraft(draft, nil))
 	}
 	defaults := b.Defaults
 	if opt.NeutralDefaults {
@@ -104,7 +111,9 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if template != nil {
 		line.Template = template
 	}
-	return &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, bundle: b, engine: e, model: weights}, nil
+	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, bundle: b, engine: e, model: weights}
+	m.draft, m.guide = draft, opt.Draft
+	return m, nil
 }
 
 // load packs the weights, while no engine that shares the pool runs a step.
@@ -165,5 +174,5 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 
 // Close ends all requests and frees the memory.
 func (m *Model) Close() error {
-	return errors.Join(m.engine.Close(), m.model.Close(), m.bundle.Close())
+	return errors.Join(m.engine.Close(), m.model.Close(), closeDraft(m.draft, m.guide), m.bundle.Close())
 }

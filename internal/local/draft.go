@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// loadDraft packs the weights of draft, which is to guess tokens for b; nil if there is none.
+func loadDraft(b, draft *bundle.Bundle, pool *tensor.Pool) (model.Model, error) {
+	if draft == nil {
+		return nil, nil
+	}
+	if err := sameVocabulary(b, draft); err != nil {
+		return nil, err
+	}
+	return load(draft, pool)
+}
+
+// closeDraft closes what there is of a draft model.
+func closeDraft(m model.Model, b *bundle.Bundle) (err error) {
+	if m != nil {
+		err = m.Close()
+	}
+	if b != nil {
+		err = errors.Join(err, b.Close())
+	}
+	return err
+}
+
+// sameVocabulary reports the first difference between two models' tokens: guesses pass as token IDs.
+func sameVocabulary(b, draft *bundle.Bundle) error {
+	size := b.Tokenizer.VocabSize()
+	if got := draft.Tokenizer.VocabSize(); got != size {
+		return fmt.Errorf("local: draft model %s has %d tokens, %s has %d: want the same vocabulary", draft.Name, got, b.Name, size)
+	}
+	for id := range token.ID(size) {
+		if got, want := draft.Tokenizer.Piece(id), b.Tokenizer.Piece(id); got != want {
+			return fmt.Errorf("local: token %d is %q in draft model %s and %q in %s: want the same vocabulary", id, got, draft.Name, want, b.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sampo-ai/sampo/assets"
+	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+func openDraft(t *testing.T) *bundle.Bundle {
+	t.Helper()
+	b, err := bundle.OpenBytes("draft", assets.MiniChat(), bundle.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestADraftModelChangesNoToken(t *testing.T) {
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	var answers [][]token.ID
+	for _, opt := range []Options{{DraftTokens: -1}, {Draft: openDraft(t)}} {
+		opt.CacheBytes = 32 << 20
+		m, err := openMini(t, pool, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed := int64(3)
+		s, err := m.Engine.Submit(t.Context(), inference.Request{
+			Prompt: []token.ID{5, 6, 7}, MaxTokens: 60, EOS: token.None, Logprobs: inference.NoLogprobs, PromptLogprobs: inference.NoLogprobs,
+			Sampling: inference.Sampling{Temperature: 1, Seed: &seed},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []token.ID
+		for {
+			e, err := s.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, e.Token)
+		}
+		answers = append(answers, ids)
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(answers[0], answers[1]) {
+		t.Errorf("without a draft model %v, with one %v", answers[0], answers[1])
+	}
+}
+
+func TestADraftModelWithOtherTokensIsRefused(t *testing.T) {
+	b, draft := openDraft(t), openDraft(t)
+	defer b.Close()
+	defer draft.Close()
+	draft.Tokenizer = bytechat.Tokenizer()
+	if err := sameVocabulary(b, draft); err == nil || !strings.Contains(err.Error(), "same vocabulary") {
+		t.Errorf("got %v, want an error about the vocabulary", err)
+	}
+}
