@@ -125,7 +125,7 @@ func (b *Bundle) endsOf(generation, config *ordjson.Object) error {
 func (b *Bundle) readTokenizer(dir string, tokenizerConfig *ordjson.Object) error {
 	data, err := weights.ReadIn(dir, "tokenizer.json", maxTokenizerBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("no tokenizer.json: other kinds of tokenizer files are not supported")
+		return b.readTekken(dir)
 	}
 	if err != nil {
 		return err
@@ -135,6 +135,19 @@ func (b *Bundle) readTokenizer(dir string, tokenizerConfig *ordjson.Object) erro
 		config = ordjson.Append(nil, tokenizerConfig)
 	}
 	b.Tokenizer, err = tokenizer.FromJSON(data, config)
+	return err
+}
+
+// readTekken builds the tokenizer of dir from Mistral's own kind of file.
+func (b *Bundle) readTekken(dir string) error {
+	data, err := weights.ReadIn(dir, "tekken.json", maxTokenizerBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("no tokenizer.json or tekken.json: other kinds of tokenizer files are not supported")
+	}
+	if err != nil {
+		return err
+	}
+	b.Tokenizer, err = tokenizer.FromTekken(data)
 	return err
 }
 

@@ -29,6 +29,17 @@ var alphabet = sync.OnceValue(func() *[alphabetSize]int16 {
 	return &a
 })
 
+// byteRunes returns the rune that spells each byte.
+var byteRunes = sync.OnceValue(func() *[256]rune {
+	var runes [256]rune
+	for r, b := range alphabet() {
+		if b != noByte {
+			runes[b] = rune(r)
+		}
+	}
+	return &runes
+})
+
 // appendAlphabet appends the bytes that piece spells. ok is false, and dst unchanged, if piece has a rune that spells no byte.
 func appendAlphabet[T string | []byte](dst []byte, piece T) (out []byte, ok bool) {
 	a, out := alphabet(), dst

@@ -12,11 +12,11 @@ import (
 // A bpe merges the symbols of a word, best pair first, leftmost first among equals, until no pair merges. Symbols
 // begin as bytes (byte-level) or as runes, with bytes in place of runes that the vocabulary lacks.
 //
-// Ranks come either from a list of merges (pairs) or from the scores of whole pieces (scores).
+// Ranks come from a list of merges (pairs), from the scores of whole pieces (scores), or are the IDs of whole pieces.
 type bpe struct {
 	pieces       *pieceTable // by bytes for byte-level, by spelling otherwise
 	pairs        *pairTable  // nil: scores
-	scores       *scoreRanks
+	scores       *scoreRanks // nil as well: IDs
 	byteLevel    bool
 	byteIDs      [256]uint32 // the token of each byte (byte-level: that byte's symbol; else byte fallback), or noID
 	allBytes     bool        // byteIDs has no gap
@@ -151,6 +151,9 @@ func (m *bpe) rank(word string, a, b *symbol, end int32) (rank, merged uint32) {
 	id, ok := m.pieces.lookup(word[a.start:end])
 	if !ok {
 		return noRank, 0
+	}
+	if m.scores == nil {
+		return id, id
 	}
 	return m.scores.rank(id, utf8.RuneCountInString(word[a.start:b.start]), utf8.RuneCountInString(word[b.start:end])), id
 }

@@ -100,7 +100,7 @@ func (m charsMap) apply(s string, _ bool) string {
 			b.WriteString(c)
 		}
 	}
-	return b.String()
+	return repair(b.String()) // a damaged map may replace by half a character
 }
 
 // clusterLen returns the length of the grapheme cluster that s begins with (Unicode Standard Annex 29). Of clusters longer than

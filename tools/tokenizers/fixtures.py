@@ -22,6 +22,7 @@ from sentencepiece import sentencepiece_model_pb2
 sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests" / "tokenizers"))
 
 from corpus import CODE, SENTENCES, texts  # noqa: E402
+from tekken import alphabet, convert  # noqa: E402
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers  # noqa: E402
 
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -196,6 +197,19 @@ def fixtures():
     yield "unibytes", lambda: unigram(first, pre_tokenizers.Metaspace("▁", "first", split=False), ["<unk>"], 1100, True, normalization_rule_tsv=rule_file(RULES))
 
 
+def tekken():
+    """A file of the kind of Mistral's tekken.json, with more pieces than its size lets in."""
+    vocab = json.loads(byte_level(split(TEKKEN), size=1300).to_str())["model"]["vocab"]
+    byte = {c: b for b, c in alphabet().items()}
+    pieces = [bytes([b]) for b in range(256)] + [bytes(map(byte.get, p)) for p in sorted(vocab, key=vocab.get) if len(p) > 1]
+    return {
+        "config": {"pattern": TEKKEN, "num_vocab_tokens": len(pieces), "default_vocab_size": 1200, "default_num_special_tokens": 30, "version": "v11"},
+        "vocab": [{"rank": i, "token_bytes": base64.b64encode(p).decode(), "token_str": None} for i, p in enumerate(pieces)],
+        "special_tokens": [{"rank": i, "token_str": s, "is_control": True} for i, s in enumerate(["<unk>", "<s>", "</s>", "[INST]", "[/INST]"])],
+        "version": 1,
+    }
+
+
 def around(t, single, special):
     t.post_processor = processors.TemplateProcessing(single=single, special_tokens=[(s, t.token_to_id(s)) for s in special])
     return t
@@ -225,6 +239,11 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     corpus = NASTY + [s.encode() for s in SENTENCES + CODE] + list(texts(30_000, seed=2))
     write(folder / "texts.jsonl.gz", (base64.b64encode(text).decode() for text in corpus))
+    if not sys.argv[2:] or "ranked" in sys.argv[2:]:
+        file = tekken()
+        write(folder / "ranked.tekken.json.gz", [file])
+        t = around(Tokenizer.from_str(json.dumps(convert(file))), "<s> $A", ["<s>"])
+        write(folder / "ranked.ids.jsonl.gz", (case(t, text) for text in corpus))
     for name, make in fixtures():
         if sys.argv[2:] and name not in sys.argv[2:]:
             continue

@@ -2,10 +2,11 @@
 
 // Command idsof prints the token IDs of texts, for comparison with other tokenizers.
 //
-//	idsof [-special] [-decode] tokenizer.json|vocab.json < texts
+//	idsof [-special] [-decode] tokenizer.json|vocab.json|tekken-*.json < texts
 //
 // Each line of the input is a text in base64; each line of the output is a JSON array of IDs. With -decode the input is such
-// arrays and the output is texts in base64. A vocab.json is what ggufvocab.py makes of a GGUF file's metadata.
+// arrays and the output is texts in base64. A vocab.json is what ggufvocab.py makes of a GGUF file's metadata; tekken-*.json is
+// Mistral's kind of file.
 package main
 
 import (
@@ -66,7 +67,7 @@ func run(path string, special, decode, stats bool) error {
 		if err != nil {
 			return err
 		}
-		out.Write(append(line, '\n'))
+		fmt.Fprintln(out, string(line))
 	}
 	if stats {
 		fmt.Fprintf(os.Stderr, "load %v, %d bytes, %.1f MB/s\n", loaded, size, float64(size)/1e6/spent.Seconds())
@@ -77,13 +78,16 @@ func run(path string, special, decode, stats bool) error {
 	return out.Flush()
 }
 
-// open reads a tokenizer.json, with no regard to a tokenizer_config.json, or a vocabulary out of a GGUF file.
+// open reads a tokenizer.json, with no regard to a tokenizer_config.json, a tekken.json, or a vocabulary out of a GGUF file.
 func open(path string) (*tokenizer.Tokenizer, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasSuffix(filepath.Base(path), "vocab.json") {
+	switch base := filepath.Base(path); {
+	case strings.HasPrefix(base, "tekken-"):
+		return tokenizer.FromTekken(data)
+	case !strings.HasSuffix(base, "vocab.json"):
 		return tokenizer.FromJSON(data, nil)
 	}
 	v := tokenizer.NewVocab()
