@@ -48,9 +48,9 @@ def models():
                                  original_max_position_embeddings=64))),
         # Sizes that no vector width divides, three KV heads, biases everywhere, linear rope scaling, tied.
         "odd": ("llama", transformers.LlamaConfig(
-            vocab_size=77, hidden_size=54, num_hidden_layers=2, num_attention_heads=9, num_key_value_heads=3, head_dim=20,
-            intermediate_size=76, rms_norm_eps=1e-6, tie_word_embeddings=True, attention_bias=True, mlp_bias=True,
-            rope_parameters=dict(rope_type="linear", rope_theta=10000.0, factor=2.0), **common)),
+            **small | dict(vocab_size=77, hidden_size=54, num_attention_heads=9, num_key_value_heads=3, head_dim=10, intermediate_size=46),
+            tie_word_embeddings=True, attention_bias=True, mlp_bias=True,
+            rope_parameters=dict(rope_type="linear", rope_theta=10000.0, factor=2.0))),
         # Llama 2: as many KV heads as heads, no scaling, own output matrix.
         "llama2": ("llama", transformers.LlamaConfig(
             **small | less | dict(num_key_value_heads=3, head_dim=12, rms_norm_eps=1e-5), tie_word_embeddings=False, rope_parameters=default)),
@@ -109,6 +109,10 @@ def models():
             **small | less, tie_word_embeddings=True, pad_token_id=0, rope_parameters=default)),
         "seed-oss": ("seedoss", transformers.SeedOssConfig(
             **small | less, tie_word_embeddings=False, attention_bias=True, pad_token_id=0, rope_parameters=default)),
+        # Sizes that the converter derives: FFN size of four times the hidden size, as many KV heads as heads.
+        "phi2": ("phi2", transformers.PhiConfig(
+            **without(whole | less, "rms_norm_eps") | dict(num_key_value_heads=3, intermediate_size=96), layer_norm_eps=1e-5,
+            tie_word_embeddings=False, rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
         # Phi-3-mini-4k: a window in all layers.
         "phi3": ("phi3", transformers.Phi3Config(
             **whole | dict(num_attention_heads=3, num_key_value_heads=3), tie_word_embeddings=False, sliding_window=21, pad_token_id=0,

@@ -22,12 +22,13 @@ type Block interface {
 // A Decoder is a stack of blocks between an embedding and an output matrix. It implements Model; what a family adds is
 // its blocks.
 //
-// Shapes: embedding, output [V, E]; norm [E].
+// Shapes: embedding, output [V, E]; outputBias [V] or nil; norm [E].
 type Decoder struct {
 	cfg               model.Config
 	blocks            []Block
 	norm              Norm
 	embedding, output *tensor.Matrix
+	outputBias        []float32
 	step              Step
 	headInput         tensor.Activations
 }
@@ -46,6 +47,9 @@ func NewDecoder(c model.Config, l *Loader, newBlock func(c *model.Config, layer 
 	}
 	if !d.cfg.TiedOutput {
 		d.output = l.Matrix("output.weight", d.cfg.Vocab, c.Hidden)
+	}
+	if l.Has("output.bias") {
+		d.outputBias = l.Vector("output.bias", d.cfg.Vocab)
 	}
 	d.norm = l.Norm("output_norm", c.Hidden, c.NormOffset)
 	for layer := range c.Layers {
@@ -105,6 +109,9 @@ func (d *Decoder) Head(dst, hidden []float32, n int) {
 	s := &d.step
 	d.headInput.Set(s.pool, hidden, n, d.cfg.Hidden)
 	s.pool.Mul(&d.headInput, tensor.Product{Dst: dst, W: d.output})
+	if d.outputBias != nil {
+		addBias(dst[:n*d.cfg.Vocab], d.outputBias)
+	}
 	if d.cfg.LogitCap != 0 || d.cfg.LogitScale != 0 {
 		s.source = dst
 		s.splitBy(logitChunk, n*d.cfg.Vocab, 1, s.logitRows)

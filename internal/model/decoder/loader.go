@@ -67,6 +67,9 @@ func (l *Loader) name(name string) string {
 	case "token_embd":
 		return l.root + "embed_tokens"
 	case "output_norm":
+		if own, ok := l.parts[name]; ok {
+			return l.root + own
+		}
 		return l.root + "norm"
 	case "output":
 		if head, ok := strings.CutSuffix(l.root, "model."); ok {

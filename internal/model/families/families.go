@@ -22,6 +22,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/model/mistral3"
 	"github.com/sampo-ai/sampo/internal/model/nemotron"
 	"github.com/sampo-ai/sampo/internal/model/olmo2"
+	"github.com/sampo-ai/sampo/internal/model/phi2"
 	"github.com/sampo-ai/sampo/internal/model/phi3"
 	"github.com/sampo-ai/sampo/internal/model/qwen2"
 	"github.com/sampo-ai/sampo/internal/model/qwen3"
@@ -44,6 +45,7 @@ func All() []*model.Family {
 		smollm3.Family(),
 		granite.Family(),
 		olmo2.Family(),
+		phi2.Family(),
 		phi3.Family(),
 		glm.Family(),
 		glm4.Family(),

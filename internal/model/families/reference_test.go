@@ -38,7 +38,7 @@ var checkpoints = []string{
 	"seedoss/testdata/seed-oss", "glm/testdata/glm", "arcee/testdata/arcee", "nemotron/testdata/nemotron",
 	"starcoder2/testdata/starcoder2", "stablelm/testdata/stablelm", "stablelm/testdata/stablelm-parallel",
 	"cohere/testdata/command-r", "cohere/testdata/cohere2",
-	"hunyuan/testdata/hunyuan",
+	"hunyuan/testdata/hunyuan", "phi2/testdata/phi2",
 }
 
 // formats are the formats of a checkpoint, by name.

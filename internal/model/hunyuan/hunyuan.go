@@ -50,6 +50,7 @@ func fromHF(config *ordjson.Object) (model.Config, error) {
 	c.Rope = fields.HFAlphaRope(f, 10000, c.HeadDim)
 	c.TiedOutput = f.BoolOr("tie_word_embeddings", false)
 	f.OneOf("hidden_act", "silu")
+	f.Off("use_cla") // keys and values shared between layers
 	f.FullAttention()
 	return f.Finish(c)
 }
