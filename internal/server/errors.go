@@ -160,7 +160,7 @@ func overflow(e *answer.LengthError) string {
 	if e.Bytes > 0 {
 		fmt.Fprintf(&b, "%d characters (more than %d characters, which is the upper bound for %d input tokens). ", e.Bytes, e.MostBytes, e.MaxContext)
 	} else {
-		fmt.Fprintf(&b, "%d input tokens, for a total of %d tokens. ", e.PromptTokens, e.PromptTokens+output)
+		fmt.Fprintf(&b, "%d input tokens, for a total of %d tokens. ", e.PromptTokens, uint64(e.PromptTokens)+uint64(output))
 	}
 	b.WriteString("Please reduce the length of the input prompt or the number of requested output tokens. (context_length_exceeded)")
 	return b.String()

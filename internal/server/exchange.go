@@ -66,7 +66,7 @@ func (x *exchange) setID(id string) {
 	x.w.Header().Set("X-Request-Id", id)
 }
 
-// end turns a panic into an error and writes the access log.
+// end turns a panic into an error and writes the access log. An answer that was given up it cuts off.
 func (x *exchange) end() {
 	if v := recover(); v != nil {
 		x.s.log.Error("panic in a request", "request", x.id, "panic", v, "stack", string(debug.Stack()))
@@ -74,6 +74,10 @@ func (x *exchange) end() {
 	}
 	x.s.metrics.end(x)
 	x.s.log.LogAttrs(x.r.Context(), slog.LevelInfo, "request", x.logged()...)
+	if x.finish == "abort" {
+		// The client may only have closed its half of the connection: what it got must not look whole.
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // logged is the access log's line: never a prompt, never an answer.

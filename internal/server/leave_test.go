@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A client that ends its half of the connection counts as gone. It may still read, and must not take what it gets for
+// a whole answer.
+func TestHalfClosedConnectionGetsNoEmptyAnswer(t *testing.T) {
+	for name, body := range map[string]string{
+		"whole answer": `{` + hello + `}`,
+		"stream":       `{"stream":true,` + hello + `}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			step := make(chan struct{})
+			s := paced(t, step)
+			conn := s.dial(fmt.Sprintf("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+			step <- struct{}{} // the first token
+			if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+			got, _ := io.ReadAll(conn)
+			if strings.Contains(string(got), "Content-Length: 0") || strings.Contains(string(got), "\r\n0\r\n") {
+				t.Errorf("the answer looks whole: %q", got)
+			}
+			waitFor(t, "the log", func() bool { return strings.Contains(s.log.String(), "finish=abort") })
+		})
+	}
+}
+
+func TestOverflowOfTheLargestNumberIsCounted(t *testing.T) {
+	s := paced(t, nil)
+	a := s.post("/v1/chat/completions", `{"max_tokens":9223372036854775807,`+hello+`}`)
+	if a.StatusCode != 400 || !strings.Contains(a.body, "for a total of 92233720368547758") {
+		t.Errorf("got %d %s", a.StatusCode, a.body)
+	}
+}
