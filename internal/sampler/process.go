@@ -83,15 +83,18 @@ func (z row) allow(mask *token.Mask) {
 	}
 }
 
+// mostLogit is what a tiny penalty can make of a logit: still finite when it is divided by the least temperature.
+const mostLogit = math.MaxFloat32 / 128
+
 // repeat applies the repetition penalty.
 //
 // Keskar et al. 2019 (arXiv:1909.05858), with multiplication for negative logits as everyone has it since.
 func (z row) repeat(tokens []seen, penalty float32) {
 	for _, t := range tokens {
 		switch {
-		case !z.has(t.id):
+		case !z.has(t.id), z[t.id] > mostLogit: // what is not finite must be found
 		case z[t.id] > 0:
-			z[t.id] /= penalty
+			z[t.id] = min(z[t.id]/penalty, mostLogit)
 		default:
 			z[t.id] *= penalty
 		}

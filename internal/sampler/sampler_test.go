@@ -202,3 +202,13 @@ func BenchmarkSample(b *testing.B) {
 		})
 	}
 }
+
+// A penalty is any number above 0, and the least float32 is one.
+func TestTinyPenaltyLeavesLogitsFinite(t *testing.T) {
+	for _, temperature := range []float32{0, 0.001, 1} {
+		st := NewState(Params{Repetition: math.SmallestNonzeroFloat32, Temperature: temperature}, []token.ID{1}, 0)
+		if got, err := New(3).Sample([]float32{1, 2, 3}, st); err != nil || got != 1 {
+			t.Errorf("temperature %v: got %d, %v, want 1", temperature, got, err)
+		}
+	}
+}
