@@ -33,6 +33,7 @@ func (m *Model) Chat(ctx context.Context, r chat.Request) (*Stream, error) {
 	if err := m.checkLogprobs(&r.Params, [][]token.ID{ids}); err != nil {
 		return nil, err
 	}
+	whole := len(ids) == len(prompt.Tokens)
 	prompt.Tokens = ids
 	prompt.Echo = echoOf(r)
 	format := m.Format
@@ -47,7 +48,7 @@ func (m *Model) Chat(ctx context.Context, r chat.Request) (*Stream, error) {
 		return nil, err
 	}
 	s := newStream(m, &r.Params, begun)
-	s.oneCall = r.OneCall
+	s.oneCall, s.remember = r.OneCall, whole
 	s.parse = func() *parser.Parser { return parser.New(format, start) }
 	return s, s.submit(ctx, req, []chat.PromptInfo{prompt})
 }
@@ -67,6 +68,7 @@ func openState(f parser.Format, prompt string) parser.State {
 }
 
 // Prompt renders a conversation and tokenises it. Nothing is cut and no length is checked but that of absurd inputs.
+// Answers of the model in it keep the tokens that they were generated with, as long as those are remembered.
 func (m *Model) Prompt(r chat.Request) (chat.PromptInfo, error) {
 	if m.Template == nil {
 		return chat.PromptInfo{}, ErrNoTemplate
@@ -94,7 +96,7 @@ func (m *Model) Prompt(r chat.Request) (chat.PromptInfo, error) {
 		return chat.PromptInfo{}, err
 	}
 	special := r.AddSpecialTokens != nil && *r.AddSpecialTokens
-	info := chat.PromptInfo{Text: text.String(), Tokens: m.Tokenizer.EncodeSegments(segments, special)}
+	info := chat.PromptInfo{Text: text.String(), Tokens: m.recall(m.Tokenizer.EncodeSegments(segments, special), r.CacheSalt)}
 	if r.Explain {
 		info.Explanation = &chat.Explanation{Template: hashOf(m.Source)}
 		for _, s := range segments {

@@ -16,24 +16,26 @@ import (
 
 // A choice turns the tokens of one continuation into deltas.
 type choice struct {
-	model   *Model
-	params  *chat.Params
-	decoder *tokenizer.Decoder
-	stops   *parser.Stops
-	parser  *parser.Parser // nil: raw text
-	oneCall bool
-	tokens  int
-	starts  []int // where in the raw text each token begins, while reasoning may last
-	size    int   // of the raw text so far, in bytes
-	reason  int   // reasoning tokens, once reasoning has ended
-	ended   bool
-	stopped bool // the engine is to be told that it ended
+	model    *Model
+	params   *chat.Params
+	decoder  *tokenizer.Decoder
+	stops    *parser.Stops
+	parser   *parser.Parser // nil: raw text
+	oneCall  bool
+	remember bool
+	tokens   int
+	ids      []token.ID // of the answer, if it is to be remembered
+	starts   []int      // where in the raw text each token begins, while reasoning may last
+	size     int        // of the raw text so far, in bytes
+	reason   int        // reasoning tokens, once reasoning has ended
+	ended    bool
+	stopped  bool // the engine is to be told that it ended
 }
 
 func (s *Stream) newChoice(prompt []token.ID) *choice {
 	const tailTokens = 8 // enough for any rule about what stands before a token
 	c := &choice{
-		model: s.model, params: s.params, oneCall: s.oneCall,
+		model: s.model, params: s.params, oneCall: s.oneCall, remember: s.remember,
 		decoder: s.model.Tokenizer.NewDecoder(prompt[max(0, len(prompt)-tailTokens):], false),
 		stops:   parser.NewStops(s.params.Stop, s.params.IncludeStop),
 	}
@@ -48,6 +50,9 @@ func (c *choice) add(e inference.Event, d *chat.Delta) {
 	finish := chat.Finish{StopToken: token.None}
 	if e.Token != token.None {
 		c.tokens++
+		if c.remember {
+			c.ids = append(c.ids, e.Token)
+		}
 		c.noteStart(e)
 		d.Tokens = append(d.Tokens, c.token(e))
 		finish.StopString = c.addText(c.text(e), d)

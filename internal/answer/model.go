@@ -33,7 +33,7 @@ type Config struct {
 	Defaults  bundle.GenerationDefaults
 }
 
-// A Model answers requests. It does not change once made; its methods may be called from many goroutines at once.
+// A Model answers requests. It does not change once made, but for the answers that it remembers; its methods may be called from many goroutines at once.
 type Model struct {
 	Config
 	info    inference.Info
@@ -41,13 +41,14 @@ type Model struct {
 	eos     token.ID          // primary end of text, or token.None
 	moreEOS []token.ID        // further ones
 	shown   map[token.ID]bool // markers that the parser must see although they may be control tokens
-	real    *token.Mask       // tokens that have text, where the engine's vocabulary is padded; else nil
+	turns   *turns
+	real    *token.Mask // tokens that have text, where the engine's vocabulary is padded; else nil
 }
 
 // New returns a model. The markers of its format and its template become control tokens of the tokenizer: no user can
 // write them.
 func New(c Config) *Model {
-	m := &Model{Config: c, info: c.Engine.Info(), efforts: effortsOf(c.Source), eos: token.None, shown: map[token.ID]bool{}}
+	m := &Model{Config: c, info: c.Engine.Info(), efforts: effortsOf(c.Source), eos: token.None, shown: map[token.ID]bool{}, turns: &turns{}}
 	markers := append(c.Format.Markers(), Markers(c.Source, c.Tokenizer)...)
 	c.Tokenizer.MarkControl(markers...)
 	if id, ok := c.Tokenizer.EOS(); ok {

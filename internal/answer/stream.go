@@ -16,14 +16,15 @@ import (
 
 // A Stream gives an answer as it comes. Next may be called from one goroutine at a time, Close from any.
 type Stream struct {
-	model   *Model
-	params  *chat.Params
-	parse   func() *parser.Parser // nil: raw text
-	oneCall bool
-	runs    []*run
-	turn    int // the run that is read next
-	total   chat.Usage
-	clock   clock
+	model    *Model
+	params   *chat.Params
+	parse    func() *parser.Parser // nil: raw text
+	oneCall  bool
+	remember bool // the answers may be part of the next prompt
+	runs     []*run
+	turn     int // the run that is read next
+	total    chat.Usage
+	clock    clock
 }
 
 // A run is one prompt and its choices.
@@ -144,6 +145,9 @@ func (s *Stream) delta(r *run, index int, event inference.Event) (chat.Delta, bo
 	c.add(event, &d)
 	if c.stopped {
 		r.stream.Stop(event.Choice)
+	}
+	if c.ended && s.remember {
+		s.model.remember(r.prompt.Tokens, c.ids, s.params.CacheSalt)
 	}
 	after := c.usage()
 	s.total.OutputTokens += after.OutputTokens - before.OutputTokens
