@@ -88,7 +88,7 @@ func (c *client) try(method, path string, body any, headers ...string) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
-	defer resp.Body.Close()
+	defer closeBody(resp)
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return reply{}, err
@@ -97,6 +97,9 @@ func (c *client) try(method, path string, body any, headers ...string) (reply, e
 	_ = json.Unmarshal(answer, &r.json) // bodies need not be JSON
 	return r, nil
 }
+
+// closeBody closes a body that was read, or that nobody wants.
+func closeBody(resp *http.Response) { _ = resp.Body.Close() }
 
 func setHeaders(req *http.Request, headers []string) {
 	for _, h := range headers {

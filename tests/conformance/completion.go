@@ -152,6 +152,14 @@ var lengthCases = []testCase{
 		r = c.send(http.MethodPost, completePath, c.prompt("prompt", c.ones(c.context), "max_tokens", nil))
 		c.isError(r, 400, "context_length_exceeded", "prompt")
 	}},
+	{85, "clients know an overflow when they read one", func(c *check) {
+		c.needContext()
+		for _, body := range []obj{c.prompt("prompt", c.ones(c.context+5)), c.prompt("max_tokens", c.context)} {
+			m := c.send(http.MethodPost, completePath, body).message()
+			// The words that litellm and LangChain look for.
+			c.expect(strings.Contains(strings.ToLower(m), "this model's maximum context length is") && strings.Contains(m, "context_length_exceeded"), "message %q", m)
+		}
+	}},
 	{84, "50 MB of text cost nothing", func(c *check) {
 		body := c.request("messages", []obj{{"role": "user", "content": strings.Repeat("word ", 10<<20)}})
 		best := time.Hour

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -57,6 +58,11 @@ var endpointCases = []testCase{
 	{90, "a model that generates text makes no embeddings", func(c *check) {
 		c.isError(c.send(http.MethodPost, "/v1/embeddings", obj{"model": c.model, "input": "a"}), 400, "unsupported_endpoint", "")
 	}},
+	{91, "a model that generates text ranks nothing", func(c *check) {
+		for _, path := range []string{"/rerank", "/v1/rerank", "/v2/rerank", "/score", "/v1/score"} {
+			c.isError(c.send(http.MethodPost, path, obj{"model": c.model, "query": "a", "documents": []string{"b"}}), 400, "unsupported_endpoint", "")
+		}
+	}},
 	{92, "service routes", func(c *check) {
 		c.expect(c.send(http.MethodGet, "/health", nil).status == 200, "/health")
 		a, b := c.send(http.MethodGet, "/load", nil), c.send(http.MethodGet, "/v1/load", nil)
@@ -67,6 +73,8 @@ var endpointCases = []testCase{
 			c.expect(r.status == 200 && strings.HasPrefix(r.header.Get("Content-Type"), "text/plain"), "%s: %d %s", path, r.status, r.header.Get("Content-Type"))
 		}
 		c.expect(text(c.send(http.MethodGet, "/version", nil).json["version"]) != "", "/version")
+		r := c.send(http.MethodGet, "/metrics", nil)
+		c.expect(r.status == 200 && strings.HasPrefix(r.header.Get("Content-Type"), "text/plain; version=0.0.4"), "/metrics: %d %s", r.status, r.header.Get("Content-Type"))
 	}},
 	{93, "wrong methods and paths", func(c *check) {
 		r := c.send(http.MethodGet, chatPath, nil)
@@ -97,6 +105,30 @@ var endpointCases = []testCase{
 		}
 		c.isError(r, 400, "chat_template_missing", "model")
 		c.complete(c.prompt("max_tokens", 1))
+	}},
+	{102, "tokens after a stop string count nowhere", func(c *check) {
+		generated := func() float64 {
+			for line := range strings.Lines(c.send(http.MethodGet, "/metrics", nil).body) {
+				if name, value, ok := strings.Cut(line, "} "); ok && strings.HasPrefix(name, "vllm:generation_tokens_total{") && strings.Contains(name, `"`+c.model+`"`) {
+					n, _ := strconv.ParseFloat(strings.TrimSpace(value), 64)
+					return n
+				}
+			}
+			c.skipf("the server has no metrics")
+			return 0
+		}
+		whole := c.chat(c.request("max_tokens", 40))
+		stop := uniqueInside(whole.content(0), 3)
+		if stop == "" {
+			c.skipf("the answer has no text to stop at")
+		}
+		before := generated()
+		r := c.chat(c.request("max_tokens", 40, "stop", stop, "logprobs", true, "return_token_ids", true))
+		n := r.usage("completion_tokens")
+		c.expect(n < whole.usage("completion_tokens") && len(r.entries(0)) == n && len(ids(r.choice(0)["token_ids"])) == n, "%d tokens, %d logprobs, %d ids", n, len(r.entries(0)), len(ids(r.choice(0)["token_ids"])))
+		if after := generated(); after-before != float64(n) {
+			c.errorf("the metric counts %g tokens, want %d", after-before, n)
+		}
 	}},
 	{105, "foreign pages are refused on loopback", func(c *check) {
 		if !strings.Contains(c.url, "//127.") && !strings.Contains(c.url, "//localhost") {

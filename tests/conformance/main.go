@@ -7,6 +7,9 @@
 // It prints a table and ends with status 1 if a case fails. A case that the server's model or configuration gives no
 // occasion for is skipped, with the reason. It needs the standard library only and can be run against any server.
 //
+// With --mutations it checks the cases themselves: a proxy breaks one property after the other, and the property's case
+// must fail.
+//
 // The cases hold for every model: where one needs a certain text, it takes it from what the model says.
 package main
 
@@ -14,6 +17,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -109,6 +113,7 @@ func main() {
 	model := flag.String("model", "", "model to ask; by default the first of the list")
 	key := flag.String("key", "", "API key")
 	only := flag.String("only", "", "cases to run, such as 1,5-9")
+	prove := flag.Bool("mutations", false, "check the cases instead: each must fail when its property is broken on the way")
 	flag.Parse()
 
 	cl, err := newClient(*baseURL, *model, *key)
@@ -117,6 +122,13 @@ func main() {
 		os.Exit(1)
 	}
 	fmt.Printf("%s, model %s, context %d\n", cl.url, cl.model, cl.context)
+	if *prove {
+		if missed := proveCases(cl, *only); missed > 0 {
+			fmt.Printf("%d mutations went unnoticed\n", missed)
+			os.Exit(1)
+		}
+		return
+	}
 	failed := 0
 	for _, tc := range cases() {
 		if !selected(*only, tc.number) {
@@ -138,8 +150,9 @@ func main() {
 // cases returns all cases in order.
 func cases() []testCase {
 	var list []testCase
-	for _, part := range [][]testCase{plainCases, samplingCases, stopCases, streamCases, logprobCases, messageCases, completionCases, lengthCases, endpointCases} {
+	for _, part := range [][]testCase{plainCases, samplingCases, stopCases, streamCases, logprobCases, messageCases, thinkingCases, toolCases, completionCases, lengthCases, endpointCases, beamCases} {
 		list = append(list, part...)
 	}
+	slices.SortFunc(list, func(a, b testCase) int { return a.number - b.number })
 	return list
 }

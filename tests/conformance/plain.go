@@ -89,7 +89,7 @@ var plainCases = []testCase{
 		if err != nil {
 			c.fatalf("%v", err)
 		}
-		defer resp.Body.Close()
+		defer closeBody(resp)
 		c.expect(resp.StatusCode == 413, "status %d", resp.StatusCode)
 	}},
 	{11, "keys", func(c *check) {

@@ -138,7 +138,7 @@ func (c *check) leave(stream bool) {
 	if err != nil {
 		return // it left before the headers
 	}
-	defer resp.Body.Close()
+	defer closeBody(resp)
 	lines := bufio.NewScanner(resp.Body)
 	for n := 0; n < 4 && lines.Scan(); n++ {
 	}
