@@ -58,7 +58,7 @@ func isLoopback(host string) bool {
 
 // readKeys reads a key file: one key on each line.
 func (a *access) readKeys(path string) error {
-	text, err := os.ReadFile(path)
+	text, err := readSmall(path)
 	if err != nil {
 		return usagef("--api-key-file: %v", err)
 	}

@@ -41,6 +41,7 @@ type Env struct {
 	HomeDir   string
 	Now       func() time.Time
 	Signals   <-chan os.Signal // interrupts and terminations; nil: none
+	Listen    func()           // from then on Signals gets them; before, they end the process; nil: Signals has them anyway
 	Terminal  bool             // standard input and output are a terminal
 	WidthFunc func() int       // columns of the terminal
 }
@@ -52,11 +53,11 @@ func System() Env {
 		home = "."
 	}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	out := int(os.Stdout.Fd())
 	return Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, HomeDir: home, Now: time.Now, Signals: signals,
+		Listen:   func() { signal.Notify(signals, os.Interrupt, syscall.SIGTERM) },
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(out),
 		WidthFunc: func() int {
 			if width, _, err := term.GetSize(out); err == nil && width > 0 {
@@ -92,13 +93,23 @@ func Main(env Env) int {
 	return exitFailed
 }
 
+// signals returns the channel of the signals that come from now on. A command that does not ask for it ends at the
+// first one, whatever it waits for.
+func (e *Env) signals() <-chan os.Signal {
+	if e.Listen != nil {
+		e.Listen()
+	}
+	return e.Signals
+}
+
 // untilInterrupt returns a context that ends at the next signal. stop must be called.
 func (e *Env) untilInterrupt(ctx context.Context) (_ context.Context, stop func()) {
+	signals := e.signals()
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		select {
-		case <-e.Signals:
+		case <-signals:
 			cancel()
 		case <-done:
 		}

@@ -108,7 +108,7 @@ func readTemplateFile(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := readSmall(path)
 	if err != nil {
 		return "", usagef("chat template: %v", err)
 	}

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,10 +106,14 @@ func (f *runFlags) check() error {
 		return usagef("run: --think and --no-think: give one of them")
 	case f.changed("max-tokens") && f.maxTokens < 1:
 		return usagef("--max-tokens: got %d, want at least 1", f.maxTokens)
-	case f.temperature < 0:
+	case !(f.temperature >= 0) || math.IsInf(f.temperature, 0):
 		return usagef("--temperature: got %v, want at least 0", f.temperature)
-	case f.topP <= 0 || f.topP > 1:
+	case !(f.topP > 0 && f.topP <= 1):
 		return usagef("--top-p: got %v, want above 0 and at most 1", f.topP)
+	case f.topK < -1:
+		return usagef("--top-k: got %d, want at least 0", f.topK)
+	case slices.Contains(f.stop, ""):
+		return usagef("--stop: the text is empty")
 	}
 	return f.model.check()
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -192,6 +193,50 @@ func TestCountsOfParameters(t *testing.T) {
 	for n, want := range map[int64]string{999: "999", 4919296: "4.92M", 134515008: "135M", 1720574976: "1.72B"} {
 		if got := formatCount(n); got != want {
 			t.Errorf("formatCount(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+// A command must end at the first signal, whatever it waits for, unless it has something to finish.
+func TestOnlyCommandsThatFinishTheirWorkTakeSignals(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want bool
+	}{
+		{[]string{"tokenize", "sampo/mini-chat"}, false},
+		{[]string{"render"}, false},
+		{[]string{"show", "sampo/mini-chat"}, false},
+		{[]string{"run", "sampo/mini-chat", "Hello", "--max-tokens", "1"}, true},
+	} {
+		listened := false
+		home := t.TempDir()
+		Main(Env{
+			Args: tt.args, Stdin: strings.NewReader("{}"), Stdout: io.Discard, Stderr: io.Discard,
+			Getenv: func(string) string { return "" }, HomeDir: home, Now: time.Now,
+			Listen: func() { listened = true }, WidthFunc: func() int { return 80 },
+		})
+		if listened != tt.want {
+			t.Errorf("%v: takes signals: %v, want %v", tt.args, listened, tt.want)
+		}
+	}
+}
+
+func TestSettingsWithoutEndAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "endless.jinja")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<40); err != nil {
+		t.Skip(err)
+	}
+	for _, flag := range []string{"--chat-template", "--config", "--api-key-file"} {
+		var stderr bytes.Buffer
+		status := Main(Env{
+			Args: []string{"serve", "--port", "0", flag, path}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr,
+			Getenv: func(string) string { return "" }, HomeDir: t.TempDir(), Now: time.Now, WidthFunc: func() int { return 80 },
+		})
+		if status != exitUsage || !strings.Contains(stderr.String(), "file exceeds") {
+			t.Errorf("%s: status %d: %s", flag, status, &stderr)
 		}
 	}
 }

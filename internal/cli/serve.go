@@ -235,12 +235,13 @@ func tryLine(address string, access *access, m *local.Model) string {
 // runServer answers requests until the server fails or a signal comes; then it lets running requests finish for a while.
 // A second signal ends them at once.
 func runServer(env *Env, s *server.Server, l net.Listener) error {
+	signals := env.signals()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	select {
 	case err := <-served:
 		return err
-	case <-env.Signals:
+	case <-signals:
 	}
 	fmt.Fprintln(env.Stderr, "sampo: finishing running requests; interrupt again to end at once")
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
@@ -250,7 +251,7 @@ func runServer(env *Env, s *server.Server, l net.Listener) error {
 	select {
 	case err := <-drained:
 		return errors.Join(err, <-served)
-	case <-env.Signals:
+	case <-signals:
 		return errors.Join(s.Close(), <-served)
 	}
 }

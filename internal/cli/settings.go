@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -77,7 +76,7 @@ func readConfig(env *Env, path string) (map[string]string, []string, error) {
 	if path == "" {
 		path = filepath.Join(env.home(), "config.yaml")
 	}
-	text, err := os.ReadFile(path)
+	text, err := readSmall(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil, nil, nil
 	}

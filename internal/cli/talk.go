@@ -63,12 +63,12 @@ func (w *answerWriter) end() {
 // chat reads prompts from the terminal and answers them until the input ends or the user leaves.
 func (t *talk) chat() error {
 	fmt.Fprintf(t.env.Stdout, "Chat with %s. /help lists commands, /bye or Ctrl-D leaves.\n\n", t.model.Name)
-	lines := readLines(t.env.Stdin)
+	lines, signals := readLines(t.env.Stdin), t.env.signals()
 	for {
 		fmt.Fprint(t.env.Stdout, "> ")
 		var line string
 		select {
-		case <-t.env.Signals:
+		case <-signals:
 			fmt.Fprintln(t.env.Stdout)
 			return nil
 		case got, ok := <-lines:

@@ -19,6 +19,9 @@ import (
 // maxInputBytes caps what tokenize and render read from standard input.
 const maxInputBytes = 1 << 30
 
+// maxSmallFile caps files of settings: configurations, keys, chat templates.
+const maxSmallFile = 16 << 20
+
 // newTokenize turns standard input into token IDs, or back.
 func newTokenize(env *Env) *cobra.Command {
 	var decode, parseSpecial, noBOS bool
@@ -83,6 +86,20 @@ func openText(env *Env, name string) (*bundle.Bundle, error) {
 		return nil, err
 	}
 	return found.Open(bundle.Options{TextOnly: true})
+}
+
+// readSmall reads a file of settings. One that has no end, such as a device, is refused.
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxSmallFile+1))
+	if err == nil && len(text) > maxSmallFile {
+		err = fmt.Errorf("read %s: file exceeds %d bytes", path, maxSmallFile)
+	}
+	return text, err
 }
 
 // readInput reads standard input up to the cap.
