@@ -14,6 +14,7 @@ import (
 // Known patterns have scanners that do the same an order of magnitude faster; see patterns.
 type regex struct {
 	code     []inst
+	first    *runeSet  // what every match begins with; nil: not known
 	before   bool      // asks what stands before the place, so that it needs the whole text
 	empty    bool      // may match no text
 	machines sync.Pool // of *machine
@@ -65,19 +66,26 @@ type machine struct {
 // A frame is a place to go back to: on with pc at pos, or, for a run, at any place from low up to pos.
 type frame struct{ pc, pos, low int }
 
-// stepsPerByte and minSteps bound the work of one attempt to match. A pattern that needs more does not match there.
+// stepsPerByte and minSteps bound the work of one search, by the length of the text. A pattern that needs more is taken not to
+// match: no known one does, but a file may hold anything.
 const (
-	minSteps     = 1 << 16
-	stepsPerByte = 16
+	minSteps     = 1 << 14
+	stepsPerByte = 64
 )
 
-// at returns the end of the match that begins at pos.
-func (r *regex) at(s string, pos int) (end int, ok bool) {
+// begin returns a machine for a search in n bytes.
+func (r *regex) begin(n int) *machine {
 	m, _ := r.machines.Get().(*machine)
 	if m == nil {
 		m = &machine{}
 	}
-	m.stack, m.steps = m.stack[:0], minSteps+stepsPerByte*(len(s)-pos)
+	m.stack, m.steps = m.stack[:0], minSteps+stepsPerByte*n
+	return m
+}
+
+// at returns the end of the match that begins at pos.
+func (r *regex) at(s string, pos int) (end int, ok bool) {
+	m := r.begin(len(s) - pos)
 	end, ok = m.run(r.code, s, 0, pos)
 	r.machines.Put(m)
 	return end, ok
@@ -85,14 +93,33 @@ func (r *regex) at(s string, pos int) (end int, ok bool) {
 
 // find returns the first match that begins at or behind from.
 func (r *regex) find(s string, from int) (start, end int, ok bool) {
-	for start = from; start <= len(s); {
-		if end, ok = r.at(s, start); ok {
+	m := r.begin(len(s) - from)
+	defer r.machines.Put(m)
+	for start = from; start <= len(s) && m.steps >= 0; {
+		if r.first != nil {
+			if start = r.first.next(s, start); start < 0 {
+				return 0, 0, false
+			}
+		}
+		if end, ok = m.run(r.code, s, 0, start); ok {
 			return start, end, true
 		}
 		_, n := utf8.DecodeRuneInString(s[start:])
 		start += max(n, 1)
 	}
 	return 0, 0, false
+}
+
+// next returns the place of the first rune at or behind pos that is in the set, -1 if there is none.
+func (s *runeSet) next(text string, pos int) int {
+	for pos < len(text) {
+		behind, in := s.step(text, pos)
+		if in {
+			return pos
+		}
+		pos = behind
+	}
+	return -1
 }
 
 // each calls found for each match: they don't overlap, and an empty one does not follow at once on another.

@@ -46,6 +46,9 @@ func compileRegex(src string) (*regex, error) {
 		return nil, err
 	}
 	p.out.empty = mayBeEmpty(code)
+	if len(code) > 0 && (code[0].op == opSet || code[0].op == opRun && code[0].min > 0) {
+		p.out.first = code[0].set
+	}
 	p.out.code = append(code, inst{op: opAccept})
 	return p.out, nil
 }
