@@ -51,6 +51,7 @@ var rules = map[string]rule{
 	"internal/engine":   {layer: 5, never: []string{"internal/chat", "internal/prompt", "internal/parser"}, because: "the engine never sees JSON or a chat message"},
 	"internal/upstream": {layer: 5, never: []string{"internal/chat", "internal/prompt", "internal/parser"}, because: "token IDs in, token IDs out"},
 	"internal/registry": {layer: 5, also: []string{"internal/engine", "internal/upstream", "internal/hub", "internal/store"}, because: "it holds what is loaded"},
+	"internal/quantize": {layer: 5, never: []string{"internal/kvcache", "internal/sampler", "internal/scheduler", "internal/inference", "internal/prompt"}, because: "it turns files into files and runs nothing"},
 	"internal/accounts": {layer: 5, only: []string{"internal/store"}, because: "keys are rows"},
 	"internal/jobs":     {layer: 5, only: []string{"internal/store"}, because: "runners are handed to it"},
 

@@ -141,7 +141,7 @@ func newRoot(env *Env) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(
 		newServe(env), newRun(env), newList(env), newShow(env), newBench(env),
-		newTokenize(env), newRender(env), newVersion(env), newDoctor(env),
+		newQuantize(env), newTokenize(env), newRender(env), newVersion(env), newDoctor(env),
 	)
 	return root
 }
