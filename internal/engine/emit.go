@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"errors"
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/inference"
@@ -18,6 +19,8 @@ func (e *Engine) emit() {
 		r := j.choice.req
 		switch {
 		case r.gone:
+		case errors.Is(j.err, sampler.ErrNoToken):
+			e.leave(r, failure(inference.ErrNoToken))
 		case j.err != nil:
 			e.cfg.Logger.Error("engine: no token", "request", r.ID, "error", j.err)
 			e.leave(r, failure(j.err))

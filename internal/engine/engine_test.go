@@ -133,8 +133,8 @@ func TestRefusesWhatCannotRun(t *testing.T) {
 	if got := submitAndRead(t.Context(), e, plainRequest(nil, 5)); got.err == nil {
 		t.Errorf("an empty prompt was taken")
 	}
-	if got := submitAndRead(t.Context(), e, forced([]token.ID{1}, 5)); !errors.Is(got.err, inference.ErrEngine) {
-		t.Errorf("every token forbidden: got %v, want ErrEngine", got.err)
+	if got := submitAndRead(t.Context(), e, forced([]token.ID{1}, 5)); !errors.Is(got.err, inference.ErrNoToken) {
+		t.Errorf("every token forbidden: got %v, want ErrNoToken", got.err)
 	}
 }
 

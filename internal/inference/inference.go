@@ -31,6 +31,9 @@ var ErrClosed = errors.New("inference: engine is closed")
 // ErrEngine says that a step failed; the request is lost, the engine goes on.
 var ErrEngine = errors.New("inference: engine failure")
 
+// ErrNoToken says that a request forbids every token at some point of an answer.
+var ErrNoToken = errors.New("inference: every token is forbidden")
+
 // A LengthError says that a request cannot fit, and by how much.
 type LengthError struct{ PromptTokens, OutputTokens, MaxContext int }
 

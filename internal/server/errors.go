@@ -49,6 +49,7 @@ var (
 	errQueueFull    = &problem{status: http.StatusTooManyRequests, retryAfter: 1, err: openai.Error{Message: "The queue is full. Try again in a moment.", Type: openai.TypeRateLimit, Code: "queue_full"}}
 	errHeaders      = &problem{status: http.StatusRequestHeaderFieldsTooLarge, early: true, err: openai.Error{Message: fmt.Sprintf("The request has more than %d header lines.", maxHeaders), Type: openai.TypeInvalidRequest}}
 	errContentType  = &problem{status: http.StatusBadRequest, early: true, err: openai.Error{Message: "Unsupported Media Type: Only 'application/json' is allowed", Type: openai.TypeInvalidRequest}}
+	errNoToken      = badRequest(openai.CodeInvalidValue, "", "No token is left to choose from: allowed_token_ids, bad_words, min_tokens and stop_token_ids together forbid all of them.")
 	errNoTemplate   = badRequest("chat_template_missing", "model", "This model has no chat template: it is a base model. Start the server with --chat-template to give it one, or use /v1/completions.")
 )
 
@@ -130,6 +131,8 @@ func problemOf(err error) *problem {
 		return badRequest(openai.CodeInvalidValue, "messages", "%s", templateMessage(template))
 	case errors.Is(err, answer.ErrNoTemplate):
 		return errNoTemplate
+	case errors.Is(err, inference.ErrNoToken):
+		return errNoToken
 	case errors.Is(err, inference.ErrClosed):
 		return errStopped
 	case errors.Is(err, inference.ErrBusy), errors.Is(err, inference.ErrExpired):

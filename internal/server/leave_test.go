@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
+	"github.com/sampo-ai/sampo/internal/testkit/scripted"
 )
 
 // A client that ends its half of the connection counts as gone. It may still read, and must not take what it gets for
@@ -33,6 +37,17 @@ func TestHalfClosedConnectionGetsNoEmptyAnswer(t *testing.T) {
 			}
 			waitFor(t, "the log", func() bool { return strings.Contains(s.log.String(), "finish=abort") })
 		})
+	}
+}
+
+// A request that contradicts itself is no failure of the server.
+func TestForbiddingEveryTokenIsRefused(t *testing.T) {
+	m, engine := bytechat.New("m", func(inference.Request, int) scripted.Reply {
+		return scripted.Reply{Err: fmt.Errorf("%w: %w", inference.ErrEngine, inference.ErrNoToken)}
+	})
+	a := start(t, m, engine, nil).post("/v1/chat/completions", `{"allowed_token_ids":[65],"stop_token_ids":[65],"min_tokens":1,`+hello+`}`)
+	if a.StatusCode != 400 || !strings.Contains(a.body, "No token is left to choose from") {
+		t.Errorf("got %d %s", a.StatusCode, a.body)
 	}
 }
 

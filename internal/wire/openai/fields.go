@@ -290,8 +290,11 @@ func (f *findings) toIDs(param string, list []any) []token.ID {
 			f.fail(CodeInvalidValue, index(param, i), "%s must be a token id of at least 0, got %d.", index(param, i), *n)
 			return nil
 		}
-		// What does not fit is outside of every vocabulary.
-		ids = append(ids, token.ID(min(*n, math.MaxInt32)))
+		if *n > math.MaxInt32 {
+			f.fail(CodeInvalidValue, index(param, i), "%s is out of every vocabulary, got %d.", index(param, i), *n)
+			return nil
+		}
+		ids = append(ids, token.ID(*n))
 	}
 	return ids
 }

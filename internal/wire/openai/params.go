@@ -161,7 +161,8 @@ func (f *fields) readBias() []chat.TokenBias {
 			return nil
 		}
 		if id < 0 || id > math.MaxInt32 {
-			id = math.MaxInt32 // outside of every vocabulary
+			f.fail(CodeInvalidValue, "logit_bias", "logit_bias has the key %q, which is out of every vocabulary.", key)
+			return nil
 		}
 		if x := o.number(key); x != nil {
 			list = append(list, chat.TokenBias{Token: token.ID(id), Value: max(-maxBias, min(maxBias, *x))})
