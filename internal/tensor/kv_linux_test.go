@@ -30,8 +30,9 @@ func TestCacheMemoryGoesBackToTheSystem(t *testing.T) {
 	before := virtualPages(t)
 	for what, release := range map[string]func(*KV){"closed": (*KV).Close, "forgotten": func(*KV) {}} {
 		kv := NewKV(KVF16, blocks, 2, 64)
-		if got := virtualPages(t); got < before+size {
-			t.Fatalf("%d pages are mapped with the cache, want at least %d", got, before+size)
+		// Caches of earlier tests may go at any time, but they are small.
+		if got, want := virtualPages(t), before+size*9/10; got < want {
+			t.Fatalf("%d pages are mapped with the cache, want at least %d", got, want)
 		}
 		release(kv)
 		runtime.KeepAlive(kv)
