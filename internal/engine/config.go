@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/kvcache/disk"
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/scheduler"
 	"github.com/sampo-ai/sampo/internal/tensor"
@@ -25,6 +26,7 @@ type Config struct {
 	QueueTimeout   time.Duration // a request that waited longer for its first step ends with ErrExpired; default: no limit
 	Draft          model.Model   // a small model with the same vocabulary that guesses what lookup does not find; default: none
 	DraftTokens    int           // most tokens guessed after each; default DefaultDraftTokens, negative: no speculation
+	Disk           *disk.Store   // keeps cache blocks that nobody uses; default: none
 	NoPrefixCache  bool          // never reuse blocks
 	Vocab          int           // tokens that may be sampled; default: every row of the output matrix
 	Tier           string        // for Info

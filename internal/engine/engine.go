@@ -32,6 +32,7 @@ type Engine struct {
 	step      step
 	samplers  []*sampler.Sampler // per worker
 	logits    []float32          // [headRows, V]
+	spill     *spill             // nil: nothing is kept on the disk
 	pace      pace
 	drafter   *drafter  // nil: no draft model
 	unfound   []*choice // lookup has no guess for them
@@ -67,6 +68,7 @@ const (
 	submit orderKind = iota
 	stop
 	abort
+	wake // look for something to do
 )
 
 // New starts an engine. The model stays the caller's, who closes it after the engine.
@@ -97,6 +99,9 @@ func newEngine(m model.Model, cfg Config) (*Engine, error) {
 	}
 	e.cache = m.NewCache(cfg.Blocks)
 	e.copyBlock = e.cache.CopyBlock
+	if cfg.Disk != nil {
+		e.spill = newSpill(cfg.Disk, e.cache, c)
+	}
 	e.arrived.L = &e.mu
 	e.stats.StepSeconds, e.stats.StepTokens = inference.NewHistogram(stepSeconds), inference.NewHistogram(stepTokens)
 	workers := 1

@@ -15,6 +15,13 @@ import (
 // run is the engine's goroutine.
 func (e *Engine) run() {
 	defer close(e.done)
+	if s := e.spill; s != nil {
+		s.done.Go(func() {
+			s.run(func(err error) { e.cfg.Logger.Warn("engine: block not written to the disk", "error", err) }, func() { e.post(order{kind: wake}) })
+		})
+		defer s.done.Wait()
+		defer close(s.write)
+	}
 	for e.await() {
 		e.turn()
 	}
@@ -33,6 +40,9 @@ func (e *Engine) run() {
 // engine closes; requests among the orders are then open, so that they end.
 func (e *Engine) await() bool {
 	running, waiting := e.scheduler.Load()
+	if e.spill != nil {
+		waiting += e.spill.work()
+	}
 	e.mu.Lock()
 	for len(e.inbox) == 0 && running+waiting == 0 && !e.closing {
 		e.arrived.Wait()
@@ -63,6 +73,10 @@ func (e *Engine) turn() {
 	e.obey()
 	now := time.Now()
 	e.expire(now)
+	if e.spill != nil {
+		e.spill.save(e.pool)
+		e.spill.revive(e.pool, e.queue)
+	}
 	e.speculate()
 	e.scheduler.LimitMixed(e.pace.mixed(e.scheduler.Decoding(), max(0, e.cfg.MixedTokens)))
 	b := e.scheduler.Schedule(now)
@@ -99,6 +113,7 @@ func (e *Engine) obey() {
 			e.stop(o.req, o.choice)
 		case abort:
 			e.leave(o.req, o.err)
+		case wake:
 		}
 		e.orders[i] = order{}
 	}
@@ -111,6 +126,15 @@ func (e *Engine) admit(r *request) {
 		return
 	}
 	e.open[r] = struct{}{}
+	if e.spill != nil && !r.scoring() && !e.cfg.NoPrefixCache {
+		e.spill.waiting = append(e.spill.waiting, r)
+		return
+	}
+	e.queue(r)
+}
+
+// queue puts a request into the scheduler's queue.
+func (e *Engine) queue(r *request) {
 	first := &r.choices[0].seq
 	first.Arrived = r.arrived
 	first.Table = e.pool.NewTable(r.CacheSalt, cap(first.Tokens))
@@ -158,6 +182,9 @@ func (e *Engine) stop(r *request, number int) {
 func (e *Engine) retire(c *choice) {
 	c.numbers = c.numbers[:0]
 	e.scheduler.Remove(&c.seq)
+	if e.spill != nil {
+		e.spill.restless = true
+	}
 	if e.drafter != nil {
 		e.drafter.forget(c)
 	}
@@ -205,6 +232,9 @@ func (e *Engine) salvage(err error) {
 		}
 	}
 	clear(e.open)
+	if e.spill != nil {
+		e.spill.waiting = nil
+	}
 	fresh, pool, bad := e.cfg.newScheduler(e.groups)
 	if bad != nil {
 		panic(bad) // it was made once from the same configuration

@@ -29,6 +29,7 @@ type request struct {
 	gone      bool        // it left
 	arrived   time.Time   // when Submit took it
 	started   time.Time   // of the first step that worked on it
+	revival   revival
 	scores    [][]inference.TokenLogprob
 }
 

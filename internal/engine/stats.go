@@ -51,6 +51,9 @@ func (e *Engine) publish() {
 	e.fresh -= e.step.submitted
 	e.step.submitted = 0
 	e.stats.Running, e.stats.Waiting = e.scheduler.Load()
+	if e.spill != nil {
+		e.stats.Waiting += len(e.spill.waiting)
+	}
 }
 
 // beginStep publishes what the step works on and starts the watchdog.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/kvcache/disk"
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/quant"
 	"github.com/sampo-ai/sampo/internal/tensor"
@@ -208,6 +209,37 @@ func TestDraftModelsChangeNothing(t *testing.T) {
 			t.Logf("%d of %d guesses were right", s.AcceptedTokens, s.DraftTokens)
 			if e.drafter == nil || s.DraftTokens < 100 || tt.exact && s.AcceptedTokens < s.DraftTokens/2 {
 				t.Errorf("%d of %d guesses were right", s.AcceptedTokens, s.DraftTokens)
+			}
+		})
+	}
+}
+
+func TestRealBlocksComeBackFromTheDisk(t *testing.T) {
+	for _, family := range []string{"llama", "gemma3"} {
+		t.Run(family, func(t *testing.T) {
+			requests := tinyRequests(rand.New(rand.NewPCG(8, 9)))
+			want := aloneAnswers(t, family, quant.Q80, requests)
+			dir := t.TempDir()
+			for round := range 2 {
+				store, err := disk.Open(dir, []byte(family), 64<<20)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, pool := tinyModel(t, family, quant.Q80, 2)
+				e, err := New(m, Config{Threads: pool, Disk: store, Logger: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, req := range requests {
+					compareAnswers(t, fmt.Sprintf("round %d, request %d", round, i), submitAndRead(t.Context(), e, req), want[i])
+					waitForDisk(t, e, req.Prompt)
+				}
+				if s := e.Stats(); round == 1 && s.CachedTokens*2 < s.PromptTokens {
+					t.Errorf("%d of %d prompt tokens cached after a restart, want most", s.CachedTokens, s.PromptTokens)
+				}
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}

@@ -242,6 +242,45 @@ func (p *Pool) Release(t *Table) {
 	t.tokens, t.named = 0, 0
 }
 
+// Find reports whether group g has the block named h. A free one is then the last to be reused.
+func (p *Pool) Find(g int, h Hash) bool {
+	s := &p.stores[g]
+	b, ok := s.names[h]
+	if ok && s.blocks[b].refs == 0 {
+		s.share(b)
+		s.drop(b)
+	}
+	return ok
+}
+
+// Adopt names a free block of group g h, so that a sequence may find it, and returns it. The caller fills it before the
+// next Match. It returns None if all blocks are in use, or one has that name.
+func (p *Pool) Adopt(g int, h Hash) BlockID {
+	s := &p.stores[g]
+	if _, taken := s.names[h]; taken || s.free == 0 {
+		return None
+	}
+	b := s.take()
+	s.name(b, h)
+	s.blocks[b].saved = true
+	s.drop(b)
+	return b
+}
+
+// Unsaved returns the next block of group g to be reused that has a name and was not returned before, and marks it.
+func (p *Pool) Unsaved(g int) (BlockID, Hash, bool) {
+	s := &p.stores[g]
+	for _, ring := range []BlockID{s.ring(), s.keptRing()} {
+		for b := s.blocks[ring].next; b != ring; b = s.blocks[b].next {
+			if e := &s.blocks[b]; e.named && !e.saved {
+				e.saved = true
+				return b, e.hash, true
+			}
+		}
+	}
+	return None, Hash{}, false
+}
+
 // TakeCopies hands over the copies that came up since the last call. They are to be made in order. The slice is
 // valid until the next Grow.
 func (p *Pool) TakeCopies() []Copy {

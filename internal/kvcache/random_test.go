@@ -17,6 +17,7 @@ type ledger struct {
 	pool  *Pool
 	slots [][][]Hash // [group][block][slot]
 	live  []*sequence
+	disk  []saved
 }
 
 type sequence struct {
@@ -80,6 +81,10 @@ func (l *ledger) step(r *rand.Rand) {
 	case r.IntN(6) == 0:
 		s := l.live[r.IntN(n)]
 		l.live = append(l.live, &sequence{l.pool.Fork(s.table, 0), slices.Clone(s.tokens), nil, s.salt})
+	case r.IntN(6) == 0:
+		l.save()
+	case r.IntN(6) == 0 && len(l.disk) > 0:
+		l.restore(l.disk[r.IntN(len(l.disk))])
 	case r.IntN(6) == 0:
 		l.guess(l.live[r.IntN(n)], 1+r.IntN(5))
 	default:
@@ -163,6 +168,32 @@ func (l *ledger) compute(s *sequence, r *rand.Rand) {
 		}
 	}
 	l.pool.Commit(s.table, s.tokens)
+}
+
+// A saved block is one whose contents were copied before it was evicted.
+type saved struct {
+	group    int
+	hash     Hash
+	contents []Hash
+}
+
+// save copies a block of each group that is about to be evicted.
+func (l *ledger) save() {
+	for g := range l.pool.Groups() {
+		if b, h, ok := l.pool.Unsaved(g); ok {
+			l.disk = append(l.disk, saved{g, h, slices.Clone(l.slots[g][b])})
+		}
+	}
+}
+
+// restore brings back a saved block, unless it is still there.
+func (l *ledger) restore(s saved) {
+	if l.pool.Find(s.group, s.hash) {
+		return
+	}
+	if b := l.pool.Adopt(s.group, s.hash); b != None {
+		copy(l.slots[s.group][b], s.contents)
+	}
 }
 
 // guess makes room for tokens that turn out wrong: slots are written, and nothing else may change.

@@ -8,6 +8,7 @@ import "fmt"
 type block struct {
 	refs       int32
 	named      bool
+	saved      bool    // see Pool.Unsaved
 	kept       bool    // of a conversation that comes back; see Table.Keep
 	prev, next BlockID // neighbours in the free list, when refs is 0
 	hash       Hash    // when named
@@ -72,7 +73,7 @@ func (s *store) take() BlockID {
 	}
 	s.unlink(b)
 	e := &s.blocks[b]
-	e.kept = false
+	e.kept, e.saved = false, false
 	if e.named {
 		delete(s.names, e.hash)
 		e.named = false

@@ -37,6 +37,8 @@ type Options struct {
 	CacheType       tensor.KVType  // of keys and values; the zero value is F16
 	Draft           *bundle.Bundle // a small model with the same vocabulary that guesses tokens; Open owns it too
 	DraftTokens     int            // most tokens guessed after each; 0: the engine's default, negative: no speculation
+	DiskCache       string         // folder for cache blocks that nobody uses; "": none
+	DiskBytes       int64          // most bytes in it for one model; 0: DefaultDiskBytes
 	NoPrefixCache   bool
 	QueueTimeout    time.Duration // a request that waited longer for its first step ends with an error; 0: no limit
 	NeutralDefaults bool          // ignore the sampling parameters that the model's makers recommend
@@ -90,6 +92,9 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	weights, err := load(b, pool)
 	if err != nil {
 		return nil, err
+	}
+	if cfg.Disk, err = openDisk(b, opt); err != nil {
+		return nil, errors.Join(err, weights.Close())
 	}
 	draft, err := loadDraft(b, opt.Draft, pool)
 	if err != nil {

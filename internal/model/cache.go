@@ -55,6 +55,25 @@ func (c *Cache) CopyBlock(group int, dst, src kvcache.BlockID) {
 	}
 }
 
+// AppendBlock appends what block b of a group holds to dst.
+func (c *Cache) AppendBlock(dst []byte, group int, b kvcache.BlockID) []byte {
+	for layer, kv := range c.layers {
+		if c.groups[layer] == group {
+			dst = kv.AppendBlock(dst, int(b))
+		}
+	}
+	return dst
+}
+
+// SetBlock sets what block b of a group holds to what AppendBlock gave. It panics if data is too short.
+func (c *Cache) SetBlock(group int, b kvcache.BlockID, data []byte) {
+	for layer, kv := range c.layers {
+		if c.groups[layer] == group {
+			data = kv.SetBlock(int(b), data)
+		}
+	}
+}
+
 // checkTable reports whether a table names existing blocks for positions first to end-1.
 func (c *Cache) checkTable(table []kvcache.BlockID, group, first, end int) error {
 	if want := (end + BlockSize - 1) / BlockSize; len(table) < want {

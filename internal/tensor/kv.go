@@ -106,3 +106,23 @@ func (n *kvNumbers) of(head int) kernel.KVBlocks {
 }
 
 func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
+
+// AppendBlock appends the bytes of a block's keys and values to dst.
+func (c *KV) AppendBlock(dst []byte, block int) []byte {
+	for _, n := range []*kvNumbers{&c.keys, &c.values} {
+		dst = append(dst, n.bytes[block*n.stride:(block+1)*n.stride]...)
+	}
+	runtime.KeepAlive(c)
+	return dst
+}
+
+// SetBlock sets a block's keys and values to what AppendBlock gave, and returns the rest of data. It panics if there is
+// too little.
+func (c *KV) SetBlock(block int, data []byte) []byte {
+	for _, n := range []*kvNumbers{&c.keys, &c.values} {
+		copy(n.bytes[block*n.stride:(block+1)*n.stride], data[:n.stride])
+		data = data[n.stride:]
+	}
+	runtime.KeepAlive(c)
+	return data
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"sync"
+
+	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/kvcache/disk"
+	"github.com/sampo-ai/sampo/internal/model"
+)
+
+const (
+	spillQueue  = 4 // blocks on their way to the disk
+	reviveBlock = 8 // blocks read back before a step: some milliseconds
+)
+
+// A spill writes blocks that nobody uses to the disk, before they are evicted, and reads them back for requests that
+// continue them. Writing is the business of a goroutine of its own, reading that of the engine's.
+type spill struct {
+	store *disk.Store
+	read  func(dst []byte, group int, b kvcache.BlockID) []byte
+	fill  func(group int, b kvcache.BlockID, data []byte)
+	bytes []int // of a block of each group
+
+	restless bool       // blocks may have become free that were not written
+	waiting  []*request // whose blocks are being read
+	write    chan block
+	free     chan []byte // buffers
+	done     sync.WaitGroup
+}
+
+// A block is on its way to the disk.
+type block struct {
+	name disk.Name
+	data []byte
+}
+
+// A revival is how far the blocks of a request were looked for on the disk.
+type revival struct {
+	next int // block
+	hash kvcache.Hash
+}
+
+func newSpill(store *disk.Store, cache *model.Cache, c model.Config) *spill {
+	s := &spill{
+		store: store, read: cache.AppendBlock, fill: cache.SetBlock,
+		write: make(chan block, spillQueue), free: make(chan []byte, spillQueue+1),
+	}
+	for _, n := range c.BlockBytes() {
+		s.bytes = append(s.bytes, int(n))
+	}
+	for range cap(s.free) {
+		s.free <- nil
+	}
+	return s
+}
+
+// run writes blocks until the channel is closed. wake is called after each.
+func (s *spill) run(failed func(error), wake func()) {
+	for b := range s.write {
+		if err := s.store.Write(b.name, b.data); err != nil {
+			failed(err)
+		}
+		s.free <- b.data
+		wake()
+	}
+}
+
+// work returns how much can be done now: requests whose blocks are read, and a round of writing.
+func (s *spill) work() int {
+	n := len(s.waiting)
+	if s.restless && len(s.free) > 0 {
+		n++
+	}
+	return n
+}
+
+// save hands blocks that are next to be evicted to the writer, as many as it takes now.
+func (s *spill) save(pool *kvcache.Pool) {
+	for s.restless {
+		var buffer []byte
+		select {
+		case buffer = <-s.free:
+		default:
+			return // the writer wakes the engine
+		}
+		name, data, ok := s.next(pool, buffer)
+		if !ok {
+			s.free <- buffer
+			s.restless = false
+			return
+		}
+		s.write <- block{name, data} // there is room for every buffer
+	}
+}
+
+// next copies a block that is not on the disk yet.
+func (s *spill) next(pool *kvcache.Pool, buffer []byte) (disk.Name, []byte, bool) {
+	for g := range s.bytes {
+		for {
+			b, hash, ok := pool.Unsaved(g)
+			if !ok {
+				break
+			}
+			if name := (disk.Name{Hash: hash, Group: uint32(g)}); !s.store.Has(name) {
+				return name, s.read(buffer[:0], g, b), true
+			}
+		}
+	}
+	return disk.Name{}, nil, false
+}
+
+// revive reads blocks of the requests that wait for theirs, a few at a time, and gives those that have all to ready.
+func (s *spill) revive(pool *kvcache.Pool, ready func(*request)) {
+	left := reviveBlock
+	for len(s.waiting) > 0 {
+		r := s.waiting[0]
+		for left > 0 && !r.gone && s.step(pool, r) {
+			left--
+		}
+		if left == 0 && !r.gone {
+			return
+		}
+		s.waiting = s.waiting[1:]
+		if !r.gone {
+			ready(r)
+		}
+	}
+}
+
+// step looks for the next block of a request's prompt. It returns false at the end of what can be had.
+func (s *spill) step(pool *kvcache.Pool, r *request) bool {
+	v, size := &r.revival, pool.BlockSize()
+	if v.next == 0 {
+		v.hash = kvcache.Root(r.CacheSalt)
+	}
+	if (v.next+1)*size >= len(r.Prompt) { // the last token is computed in any case
+		return false
+	}
+	v.hash = kvcache.Chain(v.hash, r.Prompt[v.next*size:(v.next+1)*size])
+	v.next++
+	for g, group := range pool.Groups() {
+		if !pool.Find(g, v.hash) && !s.adopt(pool, g, v.hash) && group.Kind == kvcache.All {
+			return false
+		}
+	}
+	return true
+}
+
+// adopt reads a block into a free one.
+func (s *spill) adopt(pool *kvcache.Pool, g int, hash kvcache.Hash) bool {
+	name := disk.Name{Hash: hash, Group: uint32(g)}
+	if !s.store.Has(name) {
+		return false
+	}
+	data, err := s.store.Read(name)
+	if err != nil || len(data) != s.bytes[g] {
+		return false // damaged: it is gone from the disk
+	}
+	b := pool.Adopt(g, hash)
+	if b == kvcache.None {
+		return false
+	}
+	s.fill(g, b, data)
+	return true
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package disk keeps the contents of cache blocks in files, so that they outlive eviction and the process.
+//
+// A block is known by its kvcache.Hash and its group. Files belong to an identity: what the bits of a block depend on
+// besides its tokens, such as the model's weights. Every file carries a checksum over identity, name and contents.
+//
+// Always true: what Read returns was written under the same identity and name, bit for bit; a file that is damaged,
+// torn or foreign is removed, not returned. The files of an identity take no more than the limit, the least recently
+// used ones go first. No file needs to be whole after a crash: the checksum tells.
+//
+// The layout of a file is that of header, then the contents, then SHA-256 over identity, header and contents.
+package disk
+
+import (
+	"bytes"
+	"container/list"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/kvcache"
+)
+
+// A Name is what a block is known by.
+type Name struct {
+	Hash  kvcache.Hash
+	Group uint32
+}
+
+// ErrDamaged says that a file did not hold what it should. It is gone.
+var ErrDamaged = errors.New("disk: damaged block")
+
+// A Store is a folder with the blocks of one identity. Its methods may be called from any goroutine.
+type Store struct {
+	dir      string
+	identity [sha256.Size]byte
+	limit    int64
+
+	// mu guards all below.
+	mu    sync.Mutex
+	files map[Name]*list.Element // of *file
+	used  *list.List             // least recently first
+	bytes int64
+}
+
+type file struct {
+	name Name
+	size int64
+}
+
+// magic begins every file; the last digit is the version of the layout.
+const magic = "sampokv1"
+
+// A header is 48 bytes: magic, hash, group and a zero, little-endian.
+const headerBytes = len(magic) + sha256.Size + 8
+
+// Open returns the store for an identity below dir, which is made if it is not there. Files take up to limit bytes.
+func Open(dir string, identity []byte, limit int64) (*Store, error) {
+	s := &Store{identity: sha256.Sum256(identity), limit: limit, files: map[Name]*list.Element{}, used: list.New()}
+	s.dir = filepath.Join(dir, hex.EncodeToString(s.identity[:8]))
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("disk: %w", err)
+	}
+	if err := s.scan(); err != nil {
+		return nil, fmt.Errorf("disk: %w", err)
+	}
+	return s, nil
+}
+
+// scan finds the files that are there, and removes what a crash left.
+func (s *Store) scan() error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	type found struct {
+		file
+		at time.Time
+	}
+	var all []found
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		name, ok := parse(e.Name())
+		if !ok {
+			if strings.HasPrefix(e.Name(), "new-") {
+				_ = os.Remove(filepath.Join(s.dir, e.Name()))
+			}
+			continue
+		}
+		all = append(all, found{file{name, info.Size()}, info.ModTime()})
+	}
+	slices.SortFunc(all, func(a, b found) int { return a.at.Compare(b.at) })
+	for _, f := range all {
+		s.files[f.name] = s.used.PushBack(&f.file)
+		s.bytes += f.size
+	}
+	s.trim()
+	return nil
+}
+
+// fileName spells a name.
+func (n Name) fileName() string {
+	return fmt.Sprintf("%s-%d.kv", hex.EncodeToString(n.Hash[:]), n.Group)
+}
+
+func parse(fileName string) (n Name, ok bool) {
+	var spelled string
+	rest, ok := strings.CutSuffix(fileName, ".kv")
+	if _, err := fmt.Sscanf(strings.Replace(rest, "-", " ", 1), "%s %d", &spelled, &n.Group); !ok || err != nil {
+		return n, false
+	}
+	raw, err := hex.DecodeString(spelled)
+	copy(n.Hash[:], raw)
+	return n, err == nil && n.fileName() == fileName
+}
+
+// Has reports whether a block is there, as far as is known without reading it.
+func (s *Store) Has(n Name) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.files[n]
+	return ok
+}
+
+// Bytes returns what the files take.
+func (s *Store) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}
+
+// Write keeps a block's contents.
+func (s *Store) Write(n Name, contents []byte) error {
+	size := int64(headerBytes + len(contents) + sha256.Size)
+	if size > s.limit {
+		return nil
+	}
+	data := make([]byte, 0, size)
+	data = append(append(data, s.header(n)...), contents...)
+	data = append(data, s.sum(data)...)
+	if err := s.put(n, data); err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old, ok := s.files[n]; ok {
+		s.drop(old)
+	}
+	s.files[n] = s.used.PushBack(&file{n, size})
+	s.bytes += size
+	s.trim()
+	return nil
+}
+
+// put writes a file under another name first, so that nobody meets half of it.
+func (s *Store) put(n Name, data []byte) (err error) {
+	f, err := os.CreateTemp(s.dir, "new-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(s.dir, n.fileName()))
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
+}
+
+// Read returns a block's contents. The error is ErrDamaged, or that of the file system; the block is forgotten then.
+func (s *Store) Read(n Name) ([]byte, error) {
+	path := filepath.Join(s.dir, n.fileName())
+	data, err := os.ReadFile(path)
+	if err == nil && !s.whole(n, data) {
+		err = ErrDamaged
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.files[n]
+	if err != nil {
+		if ok {
+			s.forget(e)
+		}
+		return nil, err
+	}
+	if ok {
+		s.used.MoveToBack(e)
+	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now) // the order of use is worth no failure
+	return data[headerBytes : len(data)-sha256.Size], nil
+}
+
+// whole reports whether data is what Write made of a block named n.
+func (s *Store) whole(n Name, data []byte) bool {
+	end := len(data) - sha256.Size
+	return end >= headerBytes && bytes.Equal(data[:headerBytes], s.header(n)) && bytes.Equal(data[end:], s.sum(data[:end]))
+}
+
+func (s *Store) header(n Name) []byte {
+	h := append(make([]byte, 0, headerBytes), magic...)
+	h = append(h, n.Hash[:]...)
+	return binary.LittleEndian.AppendUint64(h, uint64(n.Group))
+}
+
+func (s *Store) sum(data []byte) []byte {
+	h := sha256.New()
+	h.Write(s.identity[:])
+	h.Write(data)
+	return h.Sum(nil)
+}
+
+// trim removes the least recently used files until the rest is within the limit. mu is held.
+func (s *Store) trim() {
+	for s.bytes > s.limit {
+		s.forget(s.used.Front())
+	}
+}
+
+// forget removes a file. mu is held.
+func (s *Store) forget(e *list.Element) {
+	s.drop(e)
+	_ = os.Remove(filepath.Join(s.dir, e.Value.(*file).name.fileName())) // it may be gone
+}
+
+func (s *Store) drop(e *list.Element) {
+	f := e.Value.(*file)
+	s.used.Remove(e)
+	delete(s.files, f.name)
+	s.bytes -= f.size
+}

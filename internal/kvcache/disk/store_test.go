@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sampo-ai/sampo/internal/kvcache"
+)
+
+func open(t *testing.T, dir, identity string, limit int64) *Store {
+	t.Helper()
+	s, err := Open(dir, []byte(identity), limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func name(b byte, group uint32) Name { return Name{kvcache.Hash{b}, group} }
+
+func write(t *testing.T, s *Store, n Name, contents string) {
+	t.Helper()
+	if err := s.Write(n, []byte(contents)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBlocksOutliveTheStore(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, "model", 1<<20)
+	write(t, s, name(1, 0), "one")
+	write(t, s, name(1, 1), "another group")
+	again := open(t, dir, "model", 1<<20)
+	for n, want := range map[Name]string{name(1, 0): "one", name(1, 1): "another group"} {
+		if got, err := again.Read(n); err != nil || string(got) != want || !again.Has(n) {
+			t.Errorf("group %d: got %q, %v, want %q", n.Group, got, err, want)
+		}
+	}
+	if s.Bytes() != again.Bytes() {
+		t.Errorf("%d bytes, %d before", again.Bytes(), s.Bytes())
+	}
+	if _, err := again.Read(name(2, 0)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a block that was never written: %v", err)
+	}
+	if other := open(t, dir, "other model", 1<<20); other.Has(name(1, 0)) {
+		t.Errorf("another model has the block")
+	}
+}
+
+func TestDamagedFilesAreDropped(t *testing.T) {
+	for what, damage := range map[string]func(data []byte) []byte{
+		"a bit":          func(d []byte) []byte { d[headerBytes+1] ^= 4; return d },
+		"the checksum":   func(d []byte) []byte { d[len(d)-1]++; return d },
+		"half a file":    func(d []byte) []byte { return d[:len(d)/2] },
+		"nothing":        func([]byte) []byte { return nil },
+		"more":           func(d []byte) []byte { return append(d, 0) },
+		"another's name": func(d []byte) []byte { d[len(magic)] = 9; return d },
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := open(t, t.TempDir(), "model", 1<<20)
+			write(t, s, name(1, 0), "contents")
+			path := filepath.Join(s.dir, name(1, 0).fileName())
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, damage(bytes.Clone(data)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Read(name(1, 0)); !errors.Is(err, ErrDamaged) {
+				t.Errorf("got %q, %v, want ErrDamaged", got, err)
+			}
+			if _, err := os.Stat(path); s.Has(name(1, 0)) || s.Bytes() != 0 || !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the file is still there: %v", err)
+			}
+		})
+	}
+}
+
+func TestAFileOfAnotherModelIsNotRead(t *testing.T) {
+	dir := t.TempDir()
+	a, b := open(t, dir, "a", 1<<20), open(t, dir, "b", 1<<20)
+	write(t, a, name(1, 0), "contents")
+	if err := os.Rename(filepath.Join(a.dir, name(1, 0).fileName()), filepath.Join(b.dir, name(1, 0).fileName())); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.Read(name(1, 0)); !errors.Is(err, ErrDamaged) {
+		t.Errorf("got %q, %v, want ErrDamaged", got, err)
+	}
+}
+
+func TestTheLeastRecentlyUsedFilesMakeRoom(t *testing.T) {
+	size := int64(headerBytes + 32 + 4)
+	dir := t.TempDir()
+	s := open(t, dir, "model", 3*size)
+	for b := range byte(3) {
+		write(t, s, name(b, 0), "data")
+	}
+	if _, err := s.Read(name(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, name(3, 0), "data")
+	for b, want := range []bool{true, false, true, true} {
+		if got := s.Has(name(byte(b), 0)); got != want {
+			t.Errorf("block %d is there: %t, want %t", b, got, want)
+		}
+	}
+	if s.Bytes() != 3*size {
+		t.Errorf("%d bytes, want %d", s.Bytes(), 3*size)
+	}
+	if small := open(t, dir, "model", size); small.Bytes() != size {
+		t.Errorf("opened with a smaller limit: %d bytes, want %d", small.Bytes(), size)
+	}
+}
