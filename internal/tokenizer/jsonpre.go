@@ -3,6 +3,7 @@
 package tokenizer
 
 import (
+	"slices"
 	"unicode/utf8"
 )
 
@@ -157,6 +158,9 @@ func (b *builder) preMetaspace(s stage) error {
 	split, err := s.flag("split", true)
 	if err != nil {
 		return err
+	}
+	if scheme == "first" && slices.ContainsFunc(b.t.pre, func(p preStep) bool { return p.rewrite != nil }) {
+		return s.fail("prepend_scheme %q after another stage that adds characters is not supported", scheme)
 	}
 	p := prefixer{mark: mark, spaces: true, prefix: scheme != "never", firstOnly: scheme == "first"}
 	b.t.pre = append(b.t.pre, preStep{rewrite: p.rewrite})

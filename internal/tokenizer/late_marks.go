@@ -81,3 +81,28 @@ var lateMarks = &unicode.RangeTable{
 		{0x1e6f5, 0x1e6f5, 1},
 	},
 }
+
+// lateCompatible are those that NFKC and NFKD leave alone, although later versions of Unicode would replace them.
+var lateCompatible = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x558, 0x558, 1},
+		{0x58b, 0x58c, 1},
+		{0x209d, 0x209f, 1},
+		{0x32ff, 0x32ff, 1},
+		{0xa7f1, 0xa7f4, 1},
+		{0xab69, 0xab69, 1},
+	},
+	R32: []unicode.Range32{
+		{0x10781, 0x10785, 1},
+		{0x10787, 0x107b0, 1},
+		{0x107b2, 0x107bf, 1},
+		{0x1b123, 0x1b126, 1},
+		{0x1ccd6, 0x1ccf9, 1},
+		{0x1d6a6, 0x1d6a6, 1},
+		{0x1df95, 0x1df95, 1},
+		{0x1dfcd, 0x1dfff, 1},
+		{0x1e030, 0x1e06d, 1},
+		{0x1f16c, 0x1f16c, 1},
+		{0x1fbf0, 0x1fbf9, 1},
+	},
+}

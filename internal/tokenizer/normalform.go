@@ -12,21 +12,22 @@ import (
 )
 
 // A former brings text into a Unicode normalisation form, as Hugging Face's tokenizers does. That knows an old version of
-// Unicode only: see lateMarks. And it leaves runs of more than 30 combining marks whole, which the package norm breaks
+// Unicode only: see lateMarks and lateCompatible. And it leaves runs of more than 30 combining marks whole, which the package norm breaks
 // with a joiner (Unicode's stream-safe format); texts where that happens go the slow way here.
 type former struct {
 	form      norm.Form
 	decompose norm.Form
 	compose   bool
+	compat    bool // NFKC or NFKD
 }
 
 var (
-	nfc   = former{norm.NFC, norm.NFD, true}
+	nfc   = former{norm.NFC, norm.NFD, true, false}
 	forms = map[string]former{
 		"NFC":  nfc,
-		"NFD":  {norm.NFD, norm.NFD, false},
-		"NFKC": {norm.NFKC, norm.NFKD, true},
-		"NFKD": {norm.NFKD, norm.NFKD, false},
+		"NFD":  {norm.NFD, norm.NFD, false, false},
+		"NFKC": {norm.NFKC, norm.NFKD, true, true},
+		"NFKD": {norm.NFKD, norm.NFKD, false, true},
 	}
 )
 
@@ -37,13 +38,13 @@ func (f former) apply(s string, _ bool) string {
 	if isASCII(s) || f.form.IsNormalString(s) {
 		return s
 	}
-	if !strings.ContainsFunc(s, isLate) {
+	if !strings.ContainsFunc(s, f.isLate) {
 		return f.between(s)
 	}
 	var b strings.Builder
 	for s != "" {
 		// A late mark stands like a letter between what is before and behind it.
-		i := strings.IndexFunc(s, isLate)
+		i := strings.IndexFunc(s, f.isLate)
 		if i < 0 {
 			i = len(s)
 		}
@@ -55,7 +56,9 @@ func (f former) apply(s string, _ bool) string {
 	return b.String()
 }
 
-func isLate(r rune) bool { return r > 0x300 && unicode.Is(lateMarks, r) }
+func (f former) isLate(r rune) bool {
+	return r > 0x300 && (unicode.Is(lateMarks, r) || f.compat && unicode.Is(lateCompatible, r))
+}
 
 // between normalises text without late marks.
 func (f former) between(s string) string {

@@ -48,13 +48,13 @@ func (n normalizers) apply(s string, inner bool) string {
 }
 
 // keepsStart reports whether the beginning of s is still there after normalisation, which a stage that treats the beginning of
-// a text otherwise asks for.
+// a text otherwise asks for: whether its first rune makes a difference before a letter.
 func (n normalizers) keepsStart(s string) bool {
 	if len(n) == 0 || s == "" {
 		return true
 	}
 	_, size := utf8.DecodeRuneInString(s)
-	return n.apply(s[:size], false) != ""
+	return n.apply(s[:size]+"x", false) != n.apply("x", false)
 }
 
 // follow maps ranges of the text before normalisation to the text after it, which is whole. Where a rewriting reaches
