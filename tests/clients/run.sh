@@ -14,11 +14,14 @@ for tool in go python3 node npm; do
   command -v "$tool" >/dev/null || { echo "clients: $tool is missing" >&2; exit 1; }
 done
 
-if [ ! -x "$cache/python/bin/python" ] || ! cmp -s "$here/python/requirements.txt" "$cache/python/requirements.txt"; then
-  python3 -m venv "$cache/python"
-  "$cache/python/bin/pip" install --quiet --disable-pip-version-check -r "$here/python/requirements.txt"
-  cp "$here/python/requirements.txt" "$cache/python/requirements.txt"
-fi
+# The two environments need different releases of the OpenAI library.
+for env in python agents; do
+  if [ ! -x "$cache/$env/bin/python" ] || ! cmp -s "$here/$env/requirements.txt" "$cache/$env/requirements.txt"; then
+    python3 -m venv "$cache/$env"
+    "$cache/$env/bin/pip" install --quiet --disable-pip-version-check -r "$here/$env/requirements.txt"
+    cp "$here/$env/requirements.txt" "$cache/$env/requirements.txt"
+  fi
+done
 mkdir -p "$cache/node"
 if ! cmp -s "$here/node/package.json" "$cache/node/package.json"; then
   cp "$here/node/package.json" "$cache/node/package.json"
@@ -43,6 +46,11 @@ export SAMPO_BASE_URL="$base/v1"
 echo "-- python"
 "$cache/python/bin/python" "$here/python/openai_sdk.py"
 echo "-- node"
-(cd "$cache/node" && node openai_sdk.mjs)
+(cd "$cache/node" && node openai_sdk.mjs && node ai_sdk.mjs)
+export LITELLM_LOCAL_MODEL_COST_MAP=True # nothing is fetched
+for program in litellm langchain instructor; do
+  echo "-- $program"
+  "$cache/agents/bin/python" "$here/agents/${program}_client.py"
+done
 echo "-- go"
 (cd "$here/go" && go run .)
