@@ -19,6 +19,9 @@ func dotF32AVX512X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *floa
 func dotF32AVX512X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
+func dotF32AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
 func dotF32AVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
@@ -35,6 +38,9 @@ func dotF16AVX512X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *floa
 
 //go:noescape
 func dotF16AVX512X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotF16AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
 func dotF16AVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
@@ -55,6 +61,9 @@ func dotBF16AVX512X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *flo
 func dotBF16AVX512X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
+func dotBF16AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
 func dotBF16AVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 func addDotKernels() {
@@ -63,17 +72,20 @@ func addDotKernels() {
 	dotTiers[avx512][F32][1] = dotF32AVX512X1
 	dotTiers[avx512][F32][2] = dotF32AVX512X2
 	dotTiers[avx512][F32][3] = dotF32AVX512X3
+	dotTiers[avx512][F32][4] = dotF32AVX512X4
 	dotTiers[avx512][F32][6] = dotF32AVX512X6
 	dotTiers[avx2][F16][1] = dotF16AVX2X1
 	dotTiers[avx2][F16][3] = dotF16AVX2X3
 	dotTiers[avx512][F16][1] = dotF16AVX512X1
 	dotTiers[avx512][F16][2] = dotF16AVX512X2
 	dotTiers[avx512][F16][3] = dotF16AVX512X3
+	dotTiers[avx512][F16][4] = dotF16AVX512X4
 	dotTiers[avx512][F16][6] = dotF16AVX512X6
 	dotTiers[avx2][BF16][1] = dotBF16AVX2X1
 	dotTiers[avx2][BF16][3] = dotBF16AVX2X3
 	dotTiers[avx512][BF16][1] = dotBF16AVX512X1
 	dotTiers[avx512][BF16][2] = dotBF16AVX512X2
 	dotTiers[avx512][BF16][3] = dotBF16AVX512X3
+	dotTiers[avx512][BF16][4] = dotBF16AVX512X4
 	dotTiers[avx512][BF16][6] = dotBF16AVX512X6
 }

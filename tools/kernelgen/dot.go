@@ -31,7 +31,7 @@ type dot struct {
 const weightRows = 4
 
 // dotRows are the numbers of activation rows that have a kernel.
-var dotRows = map[string][]int{"AVX512": {1, 2, 3, 6}, "AVX2": {1, 3}}
+var dotRows = map[string][]int{"AVX512": {1, 2, 3, 4, 6}, "AVX2": {1, 3}}
 
 func dots() string {
 	var p printer
