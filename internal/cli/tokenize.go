@@ -116,14 +116,19 @@ func readInput(r io.Reader) ([]byte, error) {
 
 // printText prints the text of a JSON array of token IDs.
 func printText(env *Env, t *tokenizer.Tokenizer, input []byte) error {
-	var ids []token.ID
-	if err := json.Unmarshal(input, &ids); err != nil {
+	var numbers []*token.ID // null is no ID
+	if err := json.Unmarshal(input, &numbers); err != nil {
 		return usagef("tokenize: standard input is not a JSON array of token IDs: %v", err)
 	}
-	for i, id := range ids {
-		if id < 0 || int(id) >= t.VocabSize() {
-			return usagef("tokenize: [%d]: token %d is outside the vocabulary of %d", i, id, t.VocabSize())
+	ids := make([]token.ID, len(numbers))
+	for i, id := range numbers {
+		switch {
+		case id == nil:
+			return usagef("tokenize: [%d]: standard input is not a JSON array of token IDs: null", i)
+		case *id < 0 || int(*id) >= t.VocabSize():
+			return usagef("tokenize: [%d]: token %d is outside the vocabulary of %d", i, *id, t.VocabSize())
 		}
+		ids[i] = *id
 	}
 	_, err := io.WriteString(env.Stdout, t.Decode(ids, false))
 	return err
