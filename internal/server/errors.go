@@ -35,6 +35,9 @@ func (p *problem) headers() map[string]string {
 	if p.retryAfter > 0 {
 		h["Retry-After"] = fmt.Sprint(p.retryAfter)
 	}
+	if p.status == http.StatusConflict {
+		h["X-Should-Retry"] = "false" // client libraries would try again
+	}
 	if p.status == http.StatusUnauthorized {
 		h["WWW-Authenticate"] = "Bearer"
 	}

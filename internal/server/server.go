@@ -40,9 +40,18 @@ type Model struct {
 	HeldBytes      int64  // memory that weights and cache may take; 0 if it is not known
 }
 
+// An AbsentModel is on this machine's disk and not in memory: it does not fit beside what is.
+type AbsentModel struct {
+	Name        string
+	Owner       string // as that of a Model
+	NeededBytes int64  // weights and the smallest cache
+	Tier        string // what would run it
+}
+
 // Config says what a server offers and to whom.
 type Config struct {
-	Models         []Model // those in memory, in the order in which they are listed
+	Absent         []AbsentModel // known, but not in memory; listed after the others
+	Models         []Model       // those in memory, in the order in which they are listed
 	Version        string
 	Revision       string       // of the build; part of the fingerprint
 	Address        string       // base URL to show to people, such as http://127.0.0.1:7267

@@ -98,6 +98,23 @@ var endpointCases = []testCase{
 			c.chat(c.request("max_tokens", 1, "session_id", "s"), long)
 		}
 	}},
+	{99, "a model that does not fit", func(c *check) {
+		for _, m := range c.models {
+			if object(m["sampo"])["resident"] != false {
+				continue
+			}
+			r := c.send(http.MethodPost, chatPath, c.request("model", m["id"]))
+			if r.status == 200 {
+				continue // it was loaded
+			}
+			c.isError(r, 409, "insufficient_memory", "model")
+			holders := list(object(object(r.json["error"])["sampo"])["holders"])
+			c.expect(len(holders) > 0 && r.header.Get("X-Should-Retry") == "false", "holders %v, x-should-retry %q", holders, r.header.Get("X-Should-Retry"))
+			c.chat(c.request("max_tokens", 1))
+			return
+		}
+		c.skipf("every model is in memory")
+	}},
 	{100, "a base model refuses chat", func(c *check) {
 		r := c.send(http.MethodPost, chatPath, c.request("max_tokens", 1))
 		if r.status == 200 {
