@@ -13,6 +13,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/tokenizer"
 	"github.com/sampo-ai/sampo/internal/weights"
+	"github.com/sampo-ai/sampo/internal/weights/fp8"
 	"github.com/sampo-ai/sampo/internal/weights/safetensors"
 )
 
@@ -33,10 +34,13 @@ func (b *Bundle) readFolder(dir string, opt Options) error {
 		if err := b.openWeights(dir); err != nil {
 			return err
 		}
-		b.fail(b.configureHF(config))
 	}
 	b.facts = folderFacts(dir, config)
 	b.facts.count(b.Source)
+	if !opt.TextOnly {
+		config = b.widen(config)
+		b.fail(b.configureHF(config))
+	}
 	b.fail(b.textOfFolder(dir, config))
 	b.finishText(opt)
 	return nil
@@ -54,6 +58,24 @@ func (b *Bundle) openWeights(dir string) error {
 	}
 	b.Source, b.FileBytes, b.naming = m, m.Bytes(), model.HuggingFace
 	return nil
+}
+
+// widen makes BF16 matrices of 8-bit floats with scales, and gives the config.json of a model that has them. Other
+// kinds of quantisation are left to the family, which refuses them.
+func (b *Bundle) widen(config *ordjson.Object) *ordjson.Object {
+	q, ok := config.Object("quantization_config")
+	if !ok || !fp8.Reads(q) {
+		return config
+	}
+	wide, err := fp8.Open(b.Source, q)
+	if err != nil {
+		b.fail(err)
+		return config
+	}
+	b.Source = wide
+	config = config.Clone()
+	config.Delete("quantization_config")
+	return config
 }
 
 // configureHF finds the family and reads the configuration.

@@ -53,3 +53,15 @@ func F32ToBF16(f float32) uint16 {
 	}
 	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
+
+// F8E4M3ToF32 gives the value of an 8-bit float with a sign, 4 bits of exponent (bias 7) and 3 of mantissa. It is exact.
+//
+// Shapes: one value. There are no infinities; 0x7f and 0xff are NaN, so the largest value is 448.
+func F8E4M3ToF32(b byte) float32 {
+	sign, magnitude := uint32(b&0x80)<<24, uint32(b&0x7f)
+	if magnitude == 0x7f {
+		return math.Float32frombits(sign | 0x7fc00000)
+	}
+	// As in F16ToF32: moved to their places the bits give a number that is 2^120 too small.
+	return math.Float32frombits(sign | math.Float32bits(math.Float32frombits(magnitude<<20)*0x1p120))
+}

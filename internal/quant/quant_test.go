@@ -208,3 +208,24 @@ func BenchmarkDequantize(b *testing.B) {
 		})
 	}
 }
+
+func TestEvery8BitFloatHasItsValue(t *testing.T) {
+	for b := range 256 {
+		exponent, mantissa := b>>3&15, b&7
+		want := math.Ldexp(float64(mantissa), -9)
+		if exponent > 0 {
+			want = math.Ldexp(float64(mantissa+8), exponent-10)
+		}
+		if b>>7 == 1 {
+			want = math.Copysign(want, -1)
+		}
+		got := F8E4M3ToF32(byte(b))
+		if b&0x7f == 0x7f {
+			if got == got {
+				t.Errorf("F8E4M3ToF32(%#x) = %g, want NaN", b, got)
+			}
+		} else if float64(got) != want || math.Signbit(float64(got)) != math.Signbit(want) {
+			t.Errorf("F8E4M3ToF32(%#x) = %g, want %g", b, got, want)
+		}
+	}
+}

@@ -29,6 +29,16 @@ type Input struct {
 	weights.Tensor         // Name is that of the result
 	as             rewrite // what is done to it
 	plain          bool    // what stays a float becomes F32, as GGUF files have it
+	from           string  // its name in the source, which gives the Data when they are needed; "" if they are here
+}
+
+// fetched gives the tensor with its data.
+func (in Input) fetched(src weights.Source) Input {
+	if in.from != "" {
+		t, _ := src.Tensor(in.from)
+		in.Data = t.Data
+	}
+	return in
 }
 
 // A rewrite changes values or the order of rows.

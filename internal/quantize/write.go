@@ -58,6 +58,7 @@ func (j Job) Write(ctx context.Context, w io.Writer) (Report, error) {
 	c := converter{pool: j.Pool, floats: make([][]float32, j.Pool.Threads())}
 	done := int64(0)
 	for i, in := range m.Inputs {
+		in = in.fetched(m.source)
 		err := c.convert(in, targets[i].Type, func(piece []byte, values int) error {
 			j.Progress(done, report.Values, in.Name)
 			if err := ctx.Err(); err != nil {

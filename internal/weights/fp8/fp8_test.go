@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fp8
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/sampo-ai/sampo/internal/ordjson"
+	"github.com/sampo-ai/sampo/internal/quant"
+	"github.com/sampo-ai/sampo/internal/weights"
+)
+
+// memory is a Source of tensors in memory.
+type memory []weights.Tensor
+
+func (m memory) Tensor(name string) (weights.Tensor, bool) {
+	i := slices.IndexFunc(m, func(t weights.Tensor) bool { return t.Name == name })
+	if i < 0 {
+		return weights.Tensor{}, false
+	}
+	return m[i], true
+}
+
+func (m memory) Names() []string {
+	var names []string
+	for _, t := range m {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func (m memory) Close() error { return nil }
+
+func config(t *testing.T, text string) *ordjson.Object {
+	t.Helper()
+	v, err := ordjson.Parse([]byte(text), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(*ordjson.Object)
+}
+
+func float32s(name string, shape []int, values ...float32) weights.Tensor {
+	t := weights.Tensor{Name: name, Type: quant.F32, Shape: shape}
+	for _, v := range values {
+		t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(v))
+	}
+	return t
+}
+
+// The codes of 1, 2, -1.5, 0.25, 448 and 2^-9.
+const one, two, minus, quarter, top, least = 0x38, 0x40, 0xbc, 0x28, 0x7e, 0x01
+
+func TestScalesMultiplyTheirPart(t *testing.T) {
+	matrix := weights.Tensor{Name: "a.weight", Type: quant.F8E4M3, Shape: []int{3, 3}, Data: []byte{one, two, minus, one, one, one, top, quarter, least}}
+	norm := float32s("norm.weight", []int{1}, 7)
+	const block = `{"quant_method":"fp8","weight_block_size":[2,2]}`
+	for _, tt := range []struct {
+		name, config string
+		scales       weights.Tensor
+		want         []float32
+	}{
+		{"blocks", block, float32s("a.weight_scale_inv", []int{2, 2}, 2, 4, 8, 16), []float32{2, 4, -6, 2, 2, 4, 3584, 2, 0.03125}},
+		{"one", `{"quant_method":"fp8"}`, float32s("a.weight_scale", []int{1}, 2), []float32{2, 4, -3, 2, 2, 2, 896, 0.5, 0.00390625}},
+		{"rows", `{"quant_method":"fp8"}`, float32s("a.weight_scale", []int{3, 1}, 2, 4, 8), []float32{2, 4, -3, 4, 4, 4, 3584, 2, 0.015625}},
+		{
+			"powers of two", block,
+			weights.Tensor{Name: "a.weight_scale_inv", Type: quant.F8E8M0, Shape: []int{2, 2}, Data: []byte{128, 129, 130, 131}},
+			[]float32{2, 4, -6, 2, 2, 4, 3584, 2, 0.03125},
+		},
+		{
+			"compressed-tensors", `{"quant_method":"compressed-tensors","format":"float-quantized","config_groups":{"group_0":{"weights":{"strategy":"channel","block_structure":null}}}}`,
+			float32s("a.weight_scale", []int{3, 1}, 2, 4, 8),
+			[]float32{2, 4, -3, 4, 4, 4, 3584, 2, 0.015625},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := Open(memory{matrix, tt.scales, norm, float32s("a.input_scale", []int{1}, 3)}, config(t, tt.config))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Names(); !slices.Equal(got, []string{"a.weight", "norm.weight"}) {
+				t.Errorf("names: got %v", got)
+			}
+			for range 2 { // made anew after it was released
+				a, ok := s.Tensor("a.weight")
+				got := make([]float32, 9)
+				if err := quant.Dequantize(got, a.Type, a.Data); !ok || err != nil || a.Type != quant.BF16 || !slices.Equal(got, tt.want) {
+					t.Errorf("got %v %v (%v), want %v", a.Type, got, err, tt.want)
+				}
+				weights.Release(s, a)
+				if len(s.made) > 0 {
+					t.Error("a released matrix is still there")
+				}
+			}
+			if n, ok := s.Tensor("norm.weight"); !ok || n.Type != quant.F32 {
+				t.Errorf("norm: got %v, %v", n.Type, ok)
+			}
+			if _, ok := s.Tensor(tt.scales.Name); ok {
+				t.Error("the scales are still there")
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeReadIsRefusedByName(t *testing.T) {
+	matrix := weights.Tensor{Name: "a.weight", Type: quant.F8E4M3, Shape: []int{3, 3}, Data: make([]byte, 9)}
+	scale := float32s("a.weight_scale", []int{2}, 1, 1)
+	for _, tt := range []struct {
+		config string
+		src    memory
+		want   string
+	}{
+		{`{"quant_method":"fp8"}`, memory{matrix}, `fp8: tensor "a.weight" has no scales`},
+		{`{"quant_method":"fp8"}`, memory{matrix, scale}, `fp8: tensor "a.weight_scale" has shape [2], which are no scales of a matrix of shape [3 3] in blocks of [0 0]`},
+		{`{"quant_method":"fp8","weight_block_size":[128]}`, memory{}, "quantization_config: a block has 1 sizes, want 2"},
+		{`{"quant_method":"fp8","weight_block_size":[0,128]}`, memory{}, "quantization_config: 0 is no size of a block"},
+		{`{"quant_method":"compressed-tensors","format":"pack-quantized"}`, memory{}, `quantization_config: compressed-tensors format "pack-quantized" is not supported, want float-quantized`},
+		{`{"quant_method":"compressed-tensors","format":"float-quantized"}`, memory{}, "quantization_config: config_groups: want one group"},
+		{
+			`{"quant_method":"compressed-tensors","format":"float-quantized","config_groups":{"g":null}}`,
+			memory{},
+			"quantization_config: config_groups.g: no weights",
+		},
+		{`{"quant_method":"awq"}`, memory{}, `quantization_config: quant_method "awq" is not supported, want fp8 or compressed-tensors`},
+	} {
+		if _, err := Open(tt.src, config(t, tt.config)); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: got %v, want %q", tt.config, err, tt.want)
+		}
+	}
+	if Reads(config(t, `{"quant_method":"mxfp4"}`)) {
+		t.Error("mxfp4 is not for this package")
+	}
+}
