@@ -463,10 +463,10 @@ func TestCloseEndsEverything(t *testing.T) {
 
 func TestNothingIsLeftOfAStormOfCancelledRequests(t *testing.T) {
 	before := runtime.NumGoroutine()
-	e := start(t, newFake(160), Config{MaxRunning: 16, MaxWaiting: 4000, MaxBatchTokens: 64, Blocks: []int{40, 40}})
+	e := start(t, newFake(160), Config{MaxRunning: 16, MaxWaiting: 20000, MaxBatchTokens: 64, Blocks: []int{40, 40}})
 	r := rand.New(rand.NewPCG(5, 5))
 	var work sync.WaitGroup
-	for i := range 2000 {
+	for i := range 10000 {
 		req := randomRequest(r, 160)
 		ctx, cancel := context.WithCancel(t.Context())
 		s, err := e.Submit(ctx, req)
