@@ -59,12 +59,18 @@ func (j Job) Write(ctx context.Context, w io.Writer) (Report, error) {
 	done := int64(0)
 	for i, in := range m.Inputs {
 		in = in.fetched(m.source)
+		read := 0 // bytes of the source
 		err := c.convert(in, targets[i].Type, func(piece []byte, values int) error {
 			j.Progress(done, report.Values, in.Name)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			done += int64(values)
+			first := read
+			read += in.Type.RowBytes(values)
+			if in.as.heads == 0 { // else rows are not read in order
+				weights.Release(m.source, weights.Tensor{Data: in.Data[first:read]})
+			}
 			_, err := out.Write(piece)
 			return err
 		})
