@@ -18,7 +18,7 @@ func TestNormalizersRewriteAsHuggingFace(t *testing.T) {
 		{"NFKC leaves new characters", forms["NFKC"], "ﬁ\U0001e044㋿", "fi\U0001e044㋿"},
 		{"NFKD leaves new characters", forms["NFKD"], "é\ua7f2½", "e\u0301\ua7f21⁄2"},
 		{"accents are dropped", dropper(propAccent), "e\u0301\u0903x", "ex"},
-		{"BERT keeps marks with a width", normalizers(bertNormalizer(false, false, true, false)), "é\u0903x", "e\u0903x"},
+		{"BERT keeps marks with a width", bertNormalizer(false, false, true, false), "é\u0903x", "e\u0903x"},
 		{"BERT cleans", mapper(bertClean), "a\x00\tb\u200dc\u00a0\ufffd", "a bc "},
 		{"BERT sets Chinese apart", spacer{}, "a中文b", "a 中  文 b"},
 		{"translation spaces", mapper(nmt), "a\x01\u200bb\n\u2581\ufeff", "a b   "},

@@ -179,7 +179,7 @@ func FuzzRegex(f *testing.F) {
 	loadClasses()
 	f.Fuzz(func(t *testing.T, pattern, text string) {
 		re, err := compileRegex(pattern)
-		if err != nil || re.before || len(text) > 1<<10 {
+		if err != nil || re.before || len(text) > 1<<7 {
 			return
 		}
 		text = repair(text)
