@@ -15,10 +15,11 @@ import (
 // steps are the steps of one batch size: of so many rows that decode, from Rows on.
 type steps struct {
 	Rows    int      `json:"decode_rows_from"`
-	Steps   int      `json:"steps"`         // all
-	Mixed   int      `json:"mixed"`         // of them, with prompt tokens
-	Prompt  float64  `json:"prompt_tokens"` // in a mixed step, on average
-	Plain   float64  `json:"plain_p50_s"`   // median without prompts
+	Steps   int      `json:"steps"`            // all
+	Mixed   int      `json:"mixed"`            // of them, with prompt tokens
+	Prompt  float64  `json:"prompt_tokens"`    // in a mixed step, on average
+	Plain   float64  `json:"plain_p50_s"`      // median without prompts
+	Noise   float64  `json:"plain_p99_to_p50"` // what the machine does to steps that are all alike
 	Seconds spreadOf `json:"all_s"`
 	Ratio   float64  `json:"p99_to_plain_p50"`
 }
@@ -67,7 +68,8 @@ func readSteps(path string) (list []steps, err error) {
 			continue
 		}
 		s.Prompt /= float64(max(1, s.Mixed))
-		s.Plain = spreadFrom(plain[b]).P50
+		alike := spreadFrom(plain[b])
+		s.Plain, s.Noise = alike.P50, alike.P99/alike.P50
 		s.Seconds = spreadFrom(all[b])
 		s.Ratio = s.Seconds.P99 / s.Plain
 		list = append(list, *s)

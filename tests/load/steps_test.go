@@ -25,7 +25,7 @@ func TestStepsAreReadFromTheLog(t *testing.T) {
 	if err != nil || len(got) != 1 {
 		t.Fatalf("got %+v, %v, want the steps of 3 and 4 rows only", got, err)
 	}
-	if s := got[0]; s.Rows != 3 || s.Steps != leastSteps+1 || s.Mixed != 1 || s.Prompt != 10 || s.Plain != 0.5 || s.Ratio != 2 {
+	if s := got[0]; s.Rows != 3 || s.Steps != leastSteps+1 || s.Mixed != 1 || s.Prompt != 10 || s.Plain != 0.5 || s.Noise != 1 || s.Ratio != 2 {
 		t.Errorf("got %+v", s)
 	}
 }
