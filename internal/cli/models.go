@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -61,9 +62,14 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 	})
 }
 
+// maxModelID is the length of a name in bytes.
+const maxModelID = 256
+
 // check refuses values that no model could take.
 func (f *modelFlags) check() error {
 	switch {
+	case strings.ContainsFunc(f.modelID, func(r rune) bool { return !unicode.IsPrint(r) }) || len(f.modelID) > maxModelID:
+		return usagef("--model-id: got %.40q, want at most %d printable characters", f.modelID, maxModelID)
 	case f.threads < 0:
 		return usagef("--threads: got %d, want at least 1", f.threads)
 	case f.context < 0:

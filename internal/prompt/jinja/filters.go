@@ -131,9 +131,13 @@ func filterReplace(m *machine, v value, a []value) value {
 }
 
 // filterTitle begins a word after a blank, a dash or an opening bracket only, unlike str.title.
+// titleWork says how much more work a byte of a title is than one of a plain copy: each letter becomes a text.
+const titleWork = 64
+
 func filterTitle(m *machine, v value, _ []value) value {
 	s := m.soft(v)
 	m.charge(len(s.text))
+	m.work(len(s.text) * titleWork)
 	out := s.mapRunes(func(rs []rune, i int) string {
 		if i == 0 || isSpace(rs[i-1]) || strings.ContainsRune("-({[<", rs[i-1]) {
 			return upperRune(rs, i)

@@ -14,8 +14,8 @@ type Limits struct {
 
 // The default limits: far above what a template needs for a conversation of a million tokens, and still only seconds.
 const (
-	defaultSteps       = 200_000_000
-	defaultBytes       = 512 << 20
+	defaultSteps       = 50_000_000
+	defaultBytes       = 256 << 20
 	defaultOutputBytes = 64 << 20
 )
 
