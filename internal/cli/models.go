@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -38,6 +39,10 @@ type modelFlags struct {
 	kvCacheDtype  string
 	queueTimeout  time.Duration
 	noPrefixCache bool
+	draftModel    string
+	draftTokens   int
+	diskCache     string
+	diskBytes     byteSize
 	modelID       string
 	chatTemplate  string
 	defaults      string
@@ -51,6 +56,10 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kvCacheDtype, "kv-cache-dtype", "auto", "numbers in the cache: f16 (auto), bf16, or q8_0, which takes about half the memory")
 	flags.DurationVar(&f.queueTimeout, "queue-timeout", 0, "end requests that waited longer for their first step, such as 30s (default: no limit)")
 	flags.BoolVar(&f.noPrefixCache, "no-prefix-cache", false, "compute every prompt from its first token")
+	flags.StringVar(&f.draftModel, "draft-model", "", "small model with the same vocabulary that guesses tokens; answers stay the same")
+	flags.IntVar(&f.draftTokens, "draft-tokens", 0, "most tokens to guess at a time (default 7); -1 turns guessing off")
+	flags.StringVar(&f.diskCache, "disk-cache", "", "folder that keeps the cache of idle conversations (default: none)")
+	flags.Var(&f.diskBytes, "disk-cache-bytes", "most bytes in that folder for a model (default 8GiB)")
 	flags.StringVar(&f.modelID, "model-id", "", "name of the model towards clients (alias --served-model-name)")
 	flags.StringVar(&f.chatTemplate, "chat-template", "", "file with a chat template to use in place of the model's own")
 	flags.StringVar(&f.defaults, "generation-config", "auto", "sampling where a request says nothing: auto, as the model's makers recommend, or neutral")
@@ -78,6 +87,10 @@ func (f *modelFlags) check() error {
 		return usagef("--max-num-seqs: got %d, want at least 1", f.maxNumSeqs)
 	case !f.knownCacheType():
 		return usagef("--kv-cache-dtype: got %q, want auto, f16, bf16 or q8_0", f.kvCacheDtype)
+	case f.draftTokens < -1:
+		return usagef("--draft-tokens: got %d, want -1 or more", f.draftTokens)
+	case f.diskBytes > 0 && f.diskCache == "":
+		return usagef("--disk-cache-bytes needs --disk-cache")
 	case f.queueTimeout < 0:
 		return usagef("--queue-timeout: got %v, want at least 0", f.queueTimeout)
 	case f.defaults != "auto" && f.defaults != "neutral":
@@ -140,12 +153,29 @@ func (f *modelFlags) open(env *Env, name string, pool *tensor.Pool, log *slog.Lo
 	if err != nil {
 		return nil, found, err
 	}
+	draft, err := f.openDraft(env)
+	if err != nil {
+		return nil, found, errors.Join(err, b.Close())
+	}
 	m, err := local.Open(b, pool, local.Options{
 		Reserved: reserved, CacheBytes: int64(f.maxMemory), Context: f.context, MaxRunning: f.maxNumSeqs, NoPrefixCache: f.noPrefixCache,
 		CacheType: cacheTypes[f.kvCacheDtype], QueueTimeout: f.queueTimeout,
+		Draft: draft, DraftTokens: f.draftTokens, DiskCache: f.diskCache, DiskBytes: int64(f.diskBytes),
 		NeutralDefaults: f.defaults == "neutral", Now: env.Now, Log: log,
 	})
 	return m, found, err
+}
+
+// openDraft opens the files of the model that guesses; nil if there is none.
+func (f *modelFlags) openDraft(env *Env) (*bundle.Bundle, error) {
+	if f.draftModel == "" {
+		return nil, nil
+	}
+	found, err := env.find(f.draftModel)
+	if err != nil {
+		return nil, fmt.Errorf("--draft-model: %w", err)
+	}
+	return found.Open(bundle.Options{})
 }
 
 // find finds a model on this machine, for the only backend that this build has.

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -168,7 +167,7 @@ func (f *serveFlags) openAll(env *Env, names []string, pool *tensor.Pool, log *s
 		seen[m.Name] = true
 		reserved += m.CacheBytes
 		models = append(models, m)
-		offers = append(offers, server.Model{Model: m.Model, Owner: owner(found)})
+		offers = append(offers, server.Model{Model: m.Model, Owner: owner(found), HeldBytes: m.HeldBytes()})
 	}
 	return models, offers, nil
 }
@@ -179,11 +178,11 @@ func withHolders(err error, models []*local.Model) error {
 	if !errors.As(err, &full) || len(models) == 0 {
 		return err
 	}
-	holders := make([]string, len(models))
+	holders := make([]server.Holder, len(models))
 	for i, m := range models {
-		holders[i] = fmt.Sprintf("%s (%d bytes)", m.Name, m.Facts.FileBytes+m.CacheBytes)
+		holders[i] = server.Holder{Model: m.Name, Bytes: m.HeldBytes()}
 	}
-	return fmt.Errorf("%w; held by %s; --max-memory makes caches smaller", err, strings.Join(holders, ", "))
+	return errors.New("serve: " + server.MemoryMessage(full.Name, full.Need, holders) + " --max-memory makes caches smaller.")
 }
 
 // owner says whose a model is: that of the hub, or "" for any other.

@@ -69,6 +69,9 @@ type Model struct {
 	guide  *bundle.Bundle // of draft
 }
 
+// HeldBytes is the memory that weights and cache may come to take.
+func (m *Model) HeldBytes() int64 { return m.Facts.FileBytes + m.CacheBytes }
+
 // Open runs the model of b on pool. The Model owns b from then on, and closes it also if Open fails.
 func Open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	m, err := open(b, pool, opt)
