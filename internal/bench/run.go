@@ -62,8 +62,11 @@ func (o *Options) Check() error {
 		values []int
 		least  int
 	}{
-		{"prefill", o.Prefill, 1}, {"decode-tokens", []int{o.DecodeTokens}, 1}, {"context", o.Context, 0},
-		{"parallel", o.Parallel, 1}, {"repeat", []int{o.Repeat}, 1},
+		{"prefill", o.Prefill, 1},
+		{"decode-tokens", []int{o.DecodeTokens}, 1},
+		{"context", o.Context, 0},
+		{"parallel", o.Parallel, 1},
+		{"repeat", []int{o.Repeat}, 1},
 	} {
 		for _, v := range list.values {
 			if v < list.least || v > maxOption {

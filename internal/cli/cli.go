@@ -16,12 +16,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/sampo-ai/sampo/internal/kernel"
 )
 
 // Exit statuses of the program.
@@ -81,7 +84,10 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 func Main(env Env) int {
 	root := newRoot(&env)
 	root.SetArgs(env.Args)
-	err := root.ExecuteContext(context.Background())
+	err := checkTier(&env)
+	if err == nil {
+		err = root.ExecuteContext(context.Background())
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -118,6 +124,14 @@ func (e *Env) untilInterrupt(ctx context.Context) (_ context.Context, stop func(
 		close(done)
 		cancel()
 	}
+}
+
+// checkTier refuses a SAMPO_CPU that names no tier: the kernels would pass over it.
+func checkTier(env *Env) error {
+	if name := env.Getenv("SAMPO_CPU"); name != "" && !slices.Contains(kernel.Tiers(), name) {
+		return usagef("SAMPO_CPU: got %q, want one of %s", name, strings.Join(kernel.Tiers(), ", "))
+	}
+	return nil
 }
 
 // newRoot builds the tree of commands.

@@ -115,6 +115,14 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	if err != nil {
 		return err
 	}
+	for _, name := range names {
+		if _, err := env.find(name); err != nil {
+			return err
+		}
+	}
+	if _, err := f.model.bundleOptions(); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(access.host, strconv.Itoa(f.port)))
 	if err != nil {
 		return fmt.Errorf("serve: %w; --port chooses another port, 0 a free one", err)

@@ -73,8 +73,9 @@ func int8Peaks() []PeakLoop {
 		return []PeakLoop{peakVNNILoop}
 	case avx2:
 		return []PeakLoop{peakWideLoop, peakLateLoop}
+	default:
+		return []PeakLoop{peakInt8Twin}
 	}
-	return []PeakLoop{peakInt8Twin}
 }
 
 func fp32Peaks() []PeakLoop {
@@ -83,8 +84,9 @@ func fp32Peaks() []PeakLoop {
 		return []PeakLoop{peakFMA512Loop}
 	case avx2:
 		return []PeakLoop{peakFMA256Loop}
+	default:
+		return []PeakLoop{peakFP32Twin}
 	}
-	return []PeakLoop{peakFP32Twin}
 }
 
 func bf16Peaks() []PeakLoop {
@@ -122,8 +124,9 @@ func readLoops() []ReadLoop {
 				return peakWords(&words)
 			}},
 		}
+	default:
+		return []ReadLoop{readTwin}
 	}
-	return []ReadLoop{readTwin}
 }
 
 // peakWords is the exclusive or of all lanes.

@@ -33,6 +33,9 @@ func maskTier(t tier, name string) tier {
 	return t
 }
 
+// Tiers names the tiers, the lowest first: what SAMPO_CPU may be.
+func Tiers() []string { return tierNames[:] }
+
 // Tier names the tier in use: generic, avx2 or avx512.
 func Tier() string { return active.String() }
 

@@ -15,8 +15,9 @@ func exp(x float32) float32 {
 		return expAVX512(x)
 	case avx2:
 		return expAVX2(x)
+	default:
+		return exp32(x)
 	}
-	return exp32(x)
 }
 
 //go:noescape

@@ -78,7 +78,7 @@ func (s *Server) page(x *exchange) error {
 	b.WriteString("\nEndpoints:\n")
 	for _, line := range []string{
 		"POST /v1/chat/completions", "POST /v1/completions", "GET  /v1/models", "GET  /v1/models/{id}", "POST /tokenize",
-		"POST /detokenize", "GET  /tokenizer_info", "GET  /load", "GET  /health", "GET  /version",
+		"POST /detokenize", "GET  /tokenizer_info", "GET  /load", "GET  /metrics", "GET  /health", "GET  /api/health", "GET  /ping", "GET  /version",
 	} {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}

@@ -87,8 +87,9 @@ func (f format) superBytes() int {
 		return 32 + 8*32
 	case superOne:
 		return 32 + 8*16
+	default:
+		return 0
 	}
-	return 0
 }
 
 // split says whether the halves of a block have scales of their own.
@@ -99,9 +100,6 @@ type printer struct{ strings.Builder }
 
 // op prints one instruction.
 func (p *printer) op(format string, args ...any) { fmt.Fprintf(p, "\t"+format+"\n", args...) }
-
-// note prints a comment line.
-func (p *printer) note(format string, args ...any) { fmt.Fprintf(p, "\t// "+format+"\n", args...) }
 
 // label prints a label.
 func (p *printer) label(name string) { fmt.Fprintf(p, "%s:\n", name) }

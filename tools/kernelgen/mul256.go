@@ -142,6 +142,7 @@ func (k mul256) block() {
 		k.op("ADDQ $64, BX")
 	case superMin:
 		k.op("ADDQ $32, R10")
+	default: // halves move on by themselves
 	}
 }
 
@@ -356,6 +357,7 @@ func (k mul256) minimum(row, i, part int) {
 		k.op("VBROADCASTSS %d(DX), Y13", row*recordBytes+recordScale)
 		k.op("VMULPS Y12, Y13, Y13")
 		k.op("VFMADD231PS Y13, Y14, Y%d", i)
+	default: // no minima
 	}
 }
 

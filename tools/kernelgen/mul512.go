@@ -300,6 +300,7 @@ func (k mul512) blockScales() {
 		k.op("VMULPS Z26, Z24, Z24")
 		k.op("VMULPS Z27, Z25, Z25")
 		k.op("ADDQ $32, R10")
+	default: // halves read theirs one by one
 	}
 }
 
@@ -318,6 +319,7 @@ func (k mul512) add(n int) {
 			k.op("VCVTDQ2PS.BCST %d(DX), Z%d", t*recordBytes+recordZeroA+4*n, 8+t)
 			k.op("VMULPS.BCST %d(DX), Z25, Z%d", t*recordBytes+recordScale, 16+t)
 			k.op("VFMADD231PS Z%d, Z%d, Z%d", 16+t, 8+t, t)
+		default: // no minima
 		}
 	}
 }

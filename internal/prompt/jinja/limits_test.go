@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 )
@@ -30,18 +29,14 @@ func TestHostileTemplatesHitLimits(t *testing.T) {
 		"{{ [1] | slice(10 ** 9) | list }}", "{% set l = [1] %}{% for x in l %}{{ l.append(x) or '' }}{% endfor %}", "{{ lipsum(10 ** 9) }}", "{{ lipsum(1, min=10 ** 9) }}",
 		"{% macro m() %}{% for i in range(1000) %}{{ m() }}{% endfor %}{% endmacro %}{{ m() }}",
 	} {
-		start := time.Now()
 		tpl, err := Parse("test", source, Extended())
-		if err == nil {
+		if err == nil { // without limits most of these would outlast the test's time limit, or the memory
 			_, err = tpl.Render(Input{Limits: limits})
 		}
 		var limit *LimitError
 		var runtime *RuntimeError
 		if !errors.As(err, &limit) && !(errors.As(err, &runtime) && runtime.Type == "RecursionError") {
 			t.Errorf("%s: error %v, want a LimitError", source, err)
-		}
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s took %v", source, took)
 		}
 	}
 }
