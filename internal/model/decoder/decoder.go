@@ -30,7 +30,6 @@ type Decoder struct {
 	embedding, output *tensor.Matrix
 	outputBias        []float32
 	step              Step
-	headInput         tensor.Activations
 }
 
 // NewDecoder fetches the weights that all decoders have and, through newBlock, those of each layer.
@@ -107,8 +106,7 @@ func (d *Decoder) Head(dst, hidden []float32, n int) {
 		return
 	}
 	s := &d.step
-	d.headInput.Set(s.pool, hidden, n, d.cfg.Hidden)
-	s.pool.Mul(&d.headInput, tensor.Product{Dst: dst, W: d.output})
+	s.fineMul(dst, hidden, n, d.output)
 	if d.outputBias != nil {
 		addBias(dst[:n*d.cfg.Vocab], d.outputBias)
 	}

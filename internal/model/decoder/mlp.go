@@ -69,9 +69,11 @@ func (m *MLP) Forward(s *Step, x []float32) []float32 {
 		s.mul(&s.input, product{s.gate, &m.gate}, product{s.up, &m.up})
 	}
 	s.split(s.rows, s.cfg.FFN, s.gateRows)
-	s.set(&s.input, s.gate, s.rows)
 	s.branch = grow(s.branch, s.rows*s.cfg.Hidden)
-	s.mul(&s.input, product{s.branch, &m.down})
+	s.fineMul(s.branch, s.gate, s.rows, m.down.W)
+	if m.down.Bias != nil {
+		addBias(s.branch, m.down.Bias)
+	}
 	return s.branch
 }
 

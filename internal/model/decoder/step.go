@@ -26,6 +26,8 @@ type Step struct {
 	gate, up                 []float32 // [rows, F]
 	hidden                   []float32 // [N, E]
 	input                    tensor.Activations
+	fineInput                []float32 // [2·rows, I] of fineMul: rows, then their residuals
+	fineOutput               []float32 // [2·rows, O]
 
 	slots    [][]int32    // [groups][T] block·P + place in the block of each row
 	kinds    [2]layerKind // of layers that see everything, of window layers
@@ -42,6 +44,9 @@ type Step struct {
 	embedRows, normRows, addRows   func(first, end int)
 	storeRows, queryRows, gateRows func(first, end int)
 	logitRows                      func(first, end int)
+	fineRows, sumRows              func(first, end int)
+	fineDst                        []float32
+	fineCols                       int
 	embedding                      *tensor.Matrix
 }
 
@@ -86,6 +91,7 @@ func (s *Step) init(c *model.Config, pool *tensor.Pool) {
 	}
 	s.chunkWork = s.runChunk
 	s.embedRows, s.normRows, s.addRows, s.logitRows = s.embed, s.norm, s.add, s.finishLogits
+	s.fineRows, s.sumRows = s.splitFine, s.sumFine
 	s.storeRows, s.queryRows, s.gateRows = s.store, s.turnQueries, s.applyGate
 }
 
