@@ -57,7 +57,5 @@ func TestReaderThatStallsHoldsNoStep(t *testing.T) {
 		running, waiting := e.Load()
 		return s.server.generating.Load() == 0 && running+waiting == 0
 	})
-	if !strings.Contains(s.log.String(), "finish=abort") {
-		t.Error("the request that was given up did not end as an abort")
-	}
+	waitFor(t, "the log line of an abort", func() bool { return strings.Contains(s.log.String(), "finish=abort") })
 }
