@@ -74,12 +74,11 @@ def as_json(rng):
     return [{"role": "system", "content": system}] + turns_to_messages(turns)
 
 
-def talk(rng, exchanges):
-    """A chat of several exchanges, at most one of which is about what the user told."""
+def talk(rng, exchanges, drill=0.0):
+    """A chat of several exchanges, at most one of which is about what the user told; drill is the share of long copies."""
     turns, remembered = [], False
     while len(turns) < exchanges:
-        skill = skills.memory if not remembered and rng.random() < 0.1 else None
-        more = skill(rng) if skill else skills.chat(rng)
+        more = (skills.drill if rng.random() < drill else skills.chat)(rng)
         told = any(t[2].startswith(("The user told", "The user has not")) for t in more)
         if told and remembered:
             continue
@@ -92,8 +91,8 @@ def talk(rng, exchanges):
     return messages
 
 
-def conversation(rng, exchanges=None, tools=0.27):
-    """One conversation: messages, tools and whether thinking is on."""
+def conversation(rng, exchanges=None, tools=0.27, drill=0.0):
+    """One conversation: messages, tools and whether thinking is on. tools: the share of conversations that offer any."""
     kind = rng.random()
     offered = None
     if kind < tools:
@@ -103,7 +102,7 @@ def conversation(rng, exchanges=None, tools=0.27):
     elif kind < tools + 0.10:
         messages = as_json(rng)
     else:
-        messages = talk(rng, exchanges or rng.choice((1, 1, 2, 3)))
+        messages = talk(rng, exchanges or rng.choice((1, 1, 2, 3)), drill)
     return {"messages": messages, "tools": offered, "enable_thinking": rng.random() < 0.22}
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One function per chat skill. Each returns turns: a list of (user text, answer, thought) of one exchange or more."""
+import json
+
 import world as w
 from wording import rough, say
 
@@ -11,9 +13,11 @@ ENGLISH = "Sorry, I only follow English."
 
 def greet(rng):
     if rng.random() < 0.7:
-        user = say(rng, "[Hello|Hi|Hey|Hi there|Hello there|Good morning|Good evening|Good afternoon|Greetings|Hey there|Hiya|Yo]"
-                        "[| mini-chat| Sampo| friend| everyone|, how are you[| today]| again][!|.||?]")
-        if "how are" in user:
+        user = say(rng, "[|||Oh, |And |A warm |Ah, |OK, |So, ][Hello|Hi|Hey|Hi there|Hello there|Good morning|Good evening|Good afternoon|Greetings|Hey there|Hiya|Yo|Hello hello"
+                        "|Hallo|Hey hey|Hi everybody|Welcome|Salutations|Good to see you|A good morning|Hullo|Sup|What's up]"
+                        "[|||| mini-chat| Sampo| friend| everyone|, how are you[| today| doing]| again| from me| and welcome| my dear| robot|, are you there|, it is a [nice|fine|cold|sunny] [day|morning]][!|.||?|!!]")
+        user = rng.choice((user, user, user, user.lower(), user.upper()))
+        if "how are" in user.lower():
             return [(user, "Hello! I am fine, thank you. How can I help you?", "The user greets me and asks how I am.")]
         return [(user, "Hello! How can I help you?", "The user greets me. I greet back.")]
     user, answer = rng.choice((
@@ -169,6 +173,27 @@ def repeat(rng):
     return [(user, text, "I repeat the text.")]
 
 
+def drill(rng):
+    """Dense lessons for the beginning of the training: long copies of made-up words, many sums and many spellings in one answer."""
+    kind = rng.random()
+    if kind < 0.4:
+        sums = []
+        for _ in range(rng.randint(3, 10)):
+            x, y = rng.randrange(100), rng.randrange(100)
+            sums.append((x, "+", y) if rng.random() < 0.55 else (max(x, y), "-", min(x, y)) if rng.random() < 0.9 else (x, "-", y))
+        user = say(rng, "[Calculate|Compute|Solve|What is|Do these sums|Add and subtract]: ") + ", ".join(f"{x} {s} {y}" if rng.random() < 0.7 else f"{x}{s}{y}" for x, s, y in sums)
+        return [(user, ", ".join(f"{x} {s} {y} = {x + y if s == '+' else x - y}" for x, s, y in sums), " ".join(steps(*s) for s in sums[:4]))]
+    words = [w.made_up(rng) if rng.random() < 0.6 else w.word(rng) for _ in range(rng.randint(3, 12))]
+    words = [x.capitalize() if rng.random() < 0.2 else x for x in words]
+    text = " ".join(words)
+    if kind < 0.65:
+        return [(say(rng, "[Repeat|Say|Copy|Echo|Repeat after me|Repeat this|Say this]: {x}", x=text), text, "I repeat the text.")]
+    if kind < 0.75:
+        return [(say(rng, "[Repeat|Say|Copy] as [a |]JSON[ list|]: {x}", x=text), json.dumps(words), "I repeat the words as JSON.")]
+    words = words[:8]
+    return [(say(rng, "[Spell|Spell out] each word: {x}", x=" ".join(words)), " ".join("-".join(x) for x in words), "I spell each word.")]
+
+
 def translate(rng):
     phrase = rng.choice(list(w.PHRASES))
     index = rng.randrange(3)
@@ -292,7 +317,7 @@ def memory(rng):
     return turns
 
 
-CHAT = ((greet, 5), (identity, 5), (abilities, 2), (capital, 14), (arithmetic, 16), (count, 6), (spell, 10), (repeat, 9), (translate, 8),
+CHAT = ((greet, 7), (identity, 6), (abilities, 2), (capital, 14), (arithmetic, 16), (count, 6), (spell, 10), (repeat, 9), (translate, 8),
         (story, 5), (extract, 10), (other_tongue, 3), (unknown, 11), (memory, 14))
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains mini-chat on an endless stream of generated conversations. Loss on the assistant's tokens only.
 
-    python train.py TOKENIZER.json CKPT_DIR --minutes 30 [--resume CKPT_DIR/last.pt] [--seed 1]
+    python train.py TOKENIZER.json CKPT_DIR --tokens 10 [--resume CKPT_DIR/last.pt] [--seed 1]
 
 Matrices of the blocks are trained by Muon (momentum made orthogonal by Newton-Schulz steps), the rest by AdamW. The
-learning rate warms up, stays, and falls to nothing in the last part of the time. Sequences grow longer as time passes.
+learning rate warms up, stays, and falls to nothing in the last part. Sequences grow longer with progress.
 Each rank is one process with one thread and its own conversations; gradients are averaged after every step. On a machine
 that is busy with other work this is several times faster than one process with threads that wait for each other.
 """
@@ -12,6 +12,7 @@ import argparse
 import collections
 import dataclasses
 import json
+import math
 import pathlib
 import random
 import time
@@ -57,12 +58,13 @@ class Stream:
     def fill(self, progress):
         limit = next(n for until, n in ((0.1, 96), (0.3, 160), (0.5, 320), (2.0, 768)) if progress < until)
         tools = 0.05 if progress < 0.05 else 0.27
+        drill = 0.35 if progress < 0.5 else 0.1
         pool = []
         while len(pool) < 1500:
             exchanges = self.rng.choice((1, 2, 3, 4)) if progress > 0.1 else self.rng.choice((1, 2, 2))
             if progress > 0.5 and self.rng.random() < 0.05:
                 exchanges = self.rng.randint(5, 12)
-            conv = generate.conversation(self.rng, exchanges, tools)
+            conv = generate.conversation(self.rng, exchanges, tools, drill)
             ids, says = self.example(conv)
             if len(ids) <= limit:
                 pool.append((ids, says))
@@ -125,7 +127,7 @@ def orthogonal(x):
 
 
 def rate(progress, step):
-    """1 after a short warm-up, then 1 until 0.6 of the time, then down to 0.02 in a straight line."""
+    """1 after a short warm-up, then 1 until progress 0.6, then down to 0.02 in a straight line."""
     return min(1, (step + 1) / 40) * max(0.02, min(1, (1 - progress) / 0.4))
 
 
@@ -133,7 +135,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tokenizer")
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--minutes", type=float, required=True)
+    parser.add_argument("--tokens", type=float, required=True, help="millions of tokens, padding included")
     parser.add_argument("--start", type=float, default=0.0, help="progress to start from: 0.5 skips the short sequences")
     parser.add_argument("--resume", type=pathlib.Path)
     parser.add_argument("--ranks", type=int, default=2)
@@ -148,17 +150,16 @@ def main():
     torch.multiprocessing.spawn(train, (options,), options.ranks)
 
 
-def average(model, spent):
-    """Averages gradients over the ranks, and the clock with them, so that all ranks stop at the same step."""
+def average(model):
+    """Averages gradients over the ranks."""
     grads = [p.grad for p in model.parameters()]
-    flat = torch.cat([g.flatten() for g in grads] + [torch.tensor([spent])])
+    flat = torch.cat([g.flatten() for g in grads])
     dist.all_reduce(flat)
     flat /= dist.get_world_size()
     at = 0
     for g in grads:
         g.copy_(flat[at:at + g.numel()].view_as(g))
         at += g.numel()
-    return flat[-1].item()
 
 
 def train(rank, options):
@@ -184,15 +185,16 @@ def train(rank, options):
     adam = torch.optim.AdamW(others, lr=options.adam, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
     say(f"{sum(p.numel() for p in model.parameters())} parameters", flush=True)
 
-    begin, step, seen, losses, spent = time.time(), 0, 0, [], 0.0
+    begin, step, seen, losses = time.time(), 0, 0, []
     saved_at, mark = begin, (begin, 0)
-    while spent < 1:
-        progress = options.start + spent * (1 - options.start)
+    steps = math.ceil(options.tokens * 1e6 / options.batch_tokens / options.ranks)
+    while step < steps:
+        progress = options.start + step / steps * (1 - options.start)
         ids, keep, targets = stream.batch(progress)
         with torch.autocast("cpu", dtype=torch.bfloat16):
             loss = model(ids, keep, targets, torch.bfloat16)
         loss.backward()
-        spent = average(model, (time.time() - begin) / 60 / options.minutes)
+        average(model)
         factor = rate(progress, step)
         torch.nn.utils.clip_grad_norm_(others, 1.0)
         muon.step(options.muon * factor)

@@ -38,6 +38,8 @@ def rough(rng, text):
         text = text.rstrip(".") + ("" if text[-1] in "?!." else ".") + rng.choice(_AFTER)
     if rng.random() < 0.12 and text[-1] in ".?!":
         text = text[:-1]
+    if rng.random() < 0.02:
+        text += rng.choice(("!!", "!", "??", " :)", "..."))
     if plain and rng.random() < 0.08:
         text = text[0].lower() + text[1:]
     return text
