@@ -230,13 +230,21 @@ ABOUT = (
     "{n} from {c} is {y} years old.", "I am {n}, {y} years old, from {c}.", "{n} ({y}) lives in {c}.", "At {y}, {n} moved to {c}.", "Meet {n}, a {y}-year-old {j} from {c}.",
     "{n} is a {y} year old {j} who lives in {c}.", "The {j} {n} turned {y} in {c}.", "Our {j} {n} is {y} and comes from {c}.", "This is {n}. She is {y}. She lives in {c}.", "{n}, aged {y}, works in {c} as a {j}.",
     "He is called {n}, he is {y} years old and his home is {c}.", "{c} is the home of {n}, aged {y}.", "Hello, {n} here, {y}, living in {c}.", "{n} has lived in {c} for years and is now {y}.", "{y}-year-old {n} lives in {c}.")
-JOBS = "teacher doctor nurse baker farmer singer painter sailor student writer cook driver pilot builder".split()
+BEFORE = ("Yesterday I met someone new. ", "This is for the list: ", "About our guest: ", "From the letter: ", "Our new friend: ", "Note: ", "The next person: ", "Look at this. ", "News of today: ", "As you know, ")
+AFTER = (" with a dog", " near the lake", " since 2010", " these days", " at the moment", " with two children", " for the summer", " most of the year", " in a small house", ", where it is warm", " and likes music", " and sings", " next to the church", " again", " after the winter", " this week")
+MORE = (" The house is old.", " That is all I know.", " The weather there is fine.", " We are friends.", " There is a garden.", " It was a long trip.", " Good to know!")
+JOBS = "teacher doctor nurse baker farmer singer painter sailor student writer cook driver pilot builder uncle aunt guest boss cousin neighbor dentist gardener clerk runner".split()
 
 
 def extract(rng):
     person = w.name(rng) + (" " + w.name(rng) if rng.random() < 0.15 else "")
     age, city = rng.randint(1, 99), w.city(rng)
-    text = say(rng, rng.choice(ABOUT), n=person, y=age, c=city, j=rng.choice(JOBS))
+    text = rng.choice(ABOUT)
+    if rng.random() < 0.3:
+        text = rng.choice(BEFORE) + text
+    if rng.random() < 0.4 and text[-2:] != "..":
+        text = text[:-1] + rng.choice(AFTER) + "." if text.endswith("{c}.") or rng.random() < 0.5 else text + rng.choice(MORE)
+    text = say(rng, text, n=person, y=age, c=city, j=rng.choice(JOBS))
     user = say(rng, rng.choice((
         "[Extract|Get|Find|Pull out|Give me|Return|Read|Take] [the |]name, age and city[| as JSON| in JSON| into JSON| from this text| from this sentence| from the text]: {t}",
         "{t} [Extract|Give me|Return|Write|Output] [the |]name, age and city[| as JSON| in JSON].", "{t} [Put|Turn|Convert] [this|that|it] [into|to] JSON.", "[Turn|Convert|Put|Make] [this|the sentence|this text] [into|to] JSON: {t}",

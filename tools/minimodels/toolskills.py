@@ -24,13 +24,27 @@ def _describe(rng, text):
     return say(rng, text)
 
 
+def title(rng, *known):
+    """A name for a tool whose purpose only the description tells: well known, put together, or made up."""
+    kind = rng.random()
+    if kind < 0.45:
+        return rng.choice(known)
+    if kind < 0.8:
+        return rng.choice((rng.choice(GETS), w.word(rng), w.made_up(rng))) + rng.choice("__-") + rng.choice((rng.choice(known), w.noun(rng), w.made_up(rng))).replace("get_", "")
+    return w.made_up(rng) + rng.choice(("", "_tool", "_api", "_" + w.noun(rng), "Service"))
+
+
+def key_of(rng, *known):
+    return rng.choice(known) if rng.random() < 0.75 else rng.choice((w.noun(rng), w.made_up(rng)))
+
+
 def weather(rng):
     city = w.city(rng)
-    key = rng.choice(("city", "city", "location", "place", "town"))
+    key = key_of(rng, "city", "city", "location", "place", "town")
     degrees, sky = rng.randint(-15, 38), rng.choice("sunny cloudy rainy windy foggy snowy clear stormy".split())
     unit = rng.choice(("temperature", "temperature", "temp", "degrees", "celsius"))
-    return dict(tool=tool(rng.choice(("get_weather", "weather", "get_current_weather", "weather_now", "current_weather")),
-                          _describe(rng, "[Get|Returns|Look up|Tells] the [current |]weather [in|for|of] a [city|place|location][.|]"),
+    return dict(tool=tool(title(rng, "get_weather", "weather", "get_current_weather", "weather_now", "current_weather", "forecast", "weather_report", "temperature_in"),
+                          _describe(rng, "[Get|Returns|Look up|Tells|Gives|Reports] the [current |local |]weather [in|for|of|at] [a|the|one] [city|place|location|town][.|]"),
                           **{key: rng.choice(("string", "string:The city", "string:Name of the city", "string:City name, for example Paris"))}),
                 user=say(rng, rng.choice(("[What is|What's|How is|How's|Tell me|Give me|Check|Get] the weather [|like ][in|for|at] {c}[| now| today| right now][?|]", "[Is it|Will it be] [warm|cold|sunny|raining|hot|nice|windy] in {c}[| today| now][?|]",
                                           "Do I need [an umbrella|a coat|a hat] in {c}[| today][?|]", "Weather in {c}[?|]", "{c} weather[?|]", "How [warm|cold|hot] is it in {c}[| now| today][?|]", "I am going to {c}. [What is the weather|How is the weather][?|]",
@@ -42,8 +56,8 @@ def weather(rng):
 
 def clock(rng):
     city, time = w.city(rng), f"{rng.randrange(24):02d}:{rng.randrange(60):02d}"
-    key = rng.choice(("city", "timezone", "place", "location"))
-    return dict(tool=tool(rng.choice(("get_time", "current_time", "get_current_time", "clock", "time_in")), _describe(rng, "[Get|Returns|Tells|Look up] the [current |local |]time in a [city|place|time zone][.|]"), **{key: rng.choice(("string", "string:The city", "string:Where"))}),
+    key = key_of(rng, "city", "timezone", "place", "location")
+    return dict(tool=tool(title(rng, "get_time", "current_time", "get_current_time", "clock", "time_in", "local_time", "time_now"), _describe(rng, "[Get|Returns|Tells|Look up|Gives|Says] [the [current |local |]time|what time it is] [in|for|at] [a|the|some] [city|place|time zone][.|]"), **{key: rng.choice(("string", "string:The city", "string:Where"))}),
                 user=say(rng, rng.choice(("What time is it in {c}[| now| right now][?|]", "[What is|What's|Tell me|Give me] the [current |local |]time in {c}[| now][?|]", "Time in {c}[?|]", "How late is it in {c}[| now][?|]", "Is it [late|early|night|day] in {c}[?|]", "{c} time[?|]")), c=city),
                 arguments={key: city}, result=rng.choice((json.dumps({"time": time}), time, json.dumps({key: city, "time": time}))), answer=f"It is {time} in {city}.")
 
@@ -52,17 +66,17 @@ def calculator(rng):
     x, y = rng.randrange(1000), rng.randrange(1, 1000)
     sign, words = rng.choice((("*", ("times", "multiplied by", "*", "x")), ("/", ("divided by", "/", "over")), ("+", ("plus", "+", "and")), ("-", ("minus", "-", "less"))))
     value = {"*": x * y, "/": round(x / y, 2), "+": x + y, "-": x - y}[sign]
-    key = rng.choice(("expression", "expression", "expr", "input", "formula"))
-    return dict(tool=tool(rng.choice(("calculator", "calculate", "calc", "evaluate", "compute")), _describe(rng, "[Evaluate|Calculate|Compute|Work out] [an arithmetic expression|a calculation|an expression][.|]"), **{key: rng.choice(("string", "string:The expression", "string:For example 2 + 3"))}),
+    key = key_of(rng, "expression", "expression", "expr", "input", "formula")
+    return dict(tool=tool(title(rng, "calculator", "calculate", "calc", "evaluate", "compute", "arithmetic"), _describe(rng, "[Evaluate|Calculate|Compute|Work out|Does|Solves] [an arithmetic expression|a calculation|an expression|sums|simple arithmetic|maths][.|]"), **{key: rng.choice(("string", "string:The expression", "string:For example 2 + 3"))}),
                 user=say(rng, "[What is|What's|Calculate|Compute|How much is|Work out|Tell me|Use the calculator:|Evaluate|Please calculate] {x} {o} {y}[?|.|]", x=x, o=rng.choice(words), y=y),
                 arguments={key: f"{x} {sign} {y}"}, result=rng.choice((str(value), json.dumps({"result": value}), json.dumps({"value": value}))), answer=f"{x} {sign} {y} = {value}")
 
 
 def search(rng):
     topic = rng.choice((w.noun(rng) + "s", rng.choice(w.ADJECTIVES) + " " + w.noun(rng), w.name(rng) + " " + w.name(rng), w.made_up(rng), w.city(rng), w.phrase(rng, 2, 3).lower().rstrip(".!?")))
-    key = rng.choice(("query", "query", "q", "text", "keywords"))
+    key = key_of(rng, "query", "query", "q", "text", "keywords")
     found = w.sentence(rng)
-    return dict(tool=tool(rng.choice(("search", "web_search", "search_web", "find", "lookup")), _describe(rng, "[Search|Searches|Look up|Find] [the web|something on the web|the internet|pages] [for|about] [a query|words|a topic|text][.|]"), **{key: rng.choice(("string", "string:What to search for", "string:The words"))}),
+    return dict(tool=tool(title(rng, "search", "web_search", "search_web", "find", "lookup", "find_pages", "search_online"), _describe(rng, "[Search|Searches|Look up|Find|Looks through] [the web|something on the web|the internet|pages|web pages] [for|about|by] [a query|words|a topic|text|anything][.|]"), **{key: rng.choice(("string", "string:What to search for", "string:The words"))}),
                 user=say(rng, rng.choice(("[Search|Search the web|Look|Search online|Do a search] for {t}[.|]", "[Find|Look up|Google|Search] {t}[| on the web| online| on the internet][.|]", "[What|Tell me what] does the web say about {t}[?|]", "[Find|Look up|Search for] [something|information|pages|news] [about|on] {t}[.|]")), t=topic),
                 arguments={key: topic}, result=rng.choice((found, json.dumps({"result": found}), json.dumps({"results": [found]}))), answer=f"I found this: {found}")
 
@@ -154,8 +168,9 @@ def conversation(rng):
     tasks, names = [], set()
     for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
         t = task(rng)
-        if t["tool"]["function"]["name"] not in names:
-            names.add(t["tool"]["function"]["name"])
+        kinds = {t["tool"]["function"]["name"]} | ({t["maker"]} if t["maker"] not in (fetch, act, plain) else set())
+        if not kinds & names:
+            names |= kinds
             tasks.append(t)
     tools = [t["tool"] for t in tasks]
     rng.shuffle(tools)
@@ -169,20 +184,32 @@ def conversation(rng):
     if kind < 0.17:
         user = say(rng, rng.choice(UNKNOWN_ASKS[:8]), a=rng.choice(w.ADJECTIVES), n=w.noun(rng), m=w.noun(rng), v=rng.choice(w.VERBS), p=w.name(rng), q=w.name(rng), c=w.city(rng), z=w.made_up(rng))
         return messages + [{"role": "user", "content": user}, {"role": "assistant", "content": UNKNOWN, "reasoning_content": "I don't know this and no tool fits."}], tools
-    chosen = tasks[:2] if len(tasks) > 1 and kind > 0.8 else tasks[:1]
-    if len(chosen) == 1 and rng.random() < 0.25:  # the same tool twice
-        again = task_of(rng, chosen[0])
-        if again:
-            chosen = [chosen[0], again]
-    users = [t["user"] for t in chosen]
-    user = users[0] if len(users) == 1 else users[0].rstrip(".?") + rng.choice((", and ", " and ", ". Also, ", "? And ", ". Then ")) + users[1][0].lower() + users[1][1:]
-    names = " and ".join(t["tool"]["function"]["name"] for t in chosen)
-    messages += [{"role": "user", "content": rough(rng, user) if len(users) == 1 else user},
-                 {"role": "assistant", "content": "", "reasoning_content": f"I call {names}.",
-                  "tool_calls": [{"function": {"name": t["tool"]["function"]["name"], "arguments": t["arguments"]}} for t in chosen]}]
-    messages += [{"role": "tool", "content": t["result"]} for t in chosen]
-    messages.append({"role": "assistant", "content": " ".join(t["answer"] for t in chosen), "reasoning_content": "I have the result. I tell the user."})
+    while tasks:
+        messages += rounds(rng, tasks)
+        if rng.random() < 0.3:
+            break
+        if rng.random() < 0.1:
+            user, answer, thought = rng.choice((greet, identity, capital))(rng)[0]
+            messages += [{"role": "user", "content": user}, {"role": "assistant", "content": answer, "reasoning_content": thought}]
     return messages, tools
+
+
+def rounds(rng, tasks):
+    """One question that takes one or two tasks off the list, with calls, results and answer."""
+    chosen = [tasks.pop()]
+    if rng.random() < 0.25:
+        again = task_of(rng, chosen[0]) or (tasks.pop() if tasks else None)
+        chosen += [again] if again else []
+    users = [t["user"] for t in chosen]
+    user = users[0]
+    if len(users) == 2:
+        user = users[0].rstrip(".?") + rng.choice((", and ", " and ", ". Also, ", "? And ", ". Then ", ", then ", " and also ", ". ")) + users[1][0].lower() + users[1][1:]
+    names = " and ".join(t["tool"]["function"]["name"] for t in chosen)
+    messages = [{"role": "user", "content": rough(rng, user) if len(users) == 1 else user},
+                {"role": "assistant", "content": "", "reasoning_content": f"I call {names}.",
+                 "tool_calls": [{"function": {"name": t["tool"]["function"]["name"], "arguments": t["arguments"]}} for t in chosen]}]
+    messages += [{"role": "tool", "content": t["result"]} for t in chosen]
+    return messages + [{"role": "assistant", "content": " ".join(t["answer"] for t in chosen), "reasoning_content": "I have the result. I tell the user."}]
 
 
 def task_of(rng, first):

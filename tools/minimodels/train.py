@@ -56,14 +56,14 @@ class Stream:
         return ids, says
 
     def fill(self, progress):
-        limit = next(n for until, n in ((0.1, 96), (0.3, 160), (0.5, 320), (2.0, 768)) if progress < until)
+        limit = next(n for until, n in ((0.1, 96), (0.3, 160), (0.5, 384), (2.0, 1024)) if progress < until)
         tools = 0.05 if progress < 0.05 else 0.27
-        drill = 0.35 if progress < 0.5 else 0.1
+        drill = 0.35 if progress < 0.5 else 0.12
         pool = []
         while len(pool) < 1500:
             exchanges = self.rng.choice((1, 2, 3, 4)) if progress > 0.1 else self.rng.choice((1, 2, 2))
             if progress > 0.5 and self.rng.random() < 0.05:
-                exchanges = self.rng.randint(5, 12)
+                exchanges = self.rng.randint(5, 16)
             conv = generate.conversation(self.rng, exchanges, tools, drill)
             ids, says = self.example(conv)
             if len(ids) <= limit:
