@@ -90,16 +90,9 @@ func (m *Model) TakesTools() bool {
 // Markers returns the tokens that match in any text and stand in the source of a chat template: what the template
 // structures a prompt with, such as <tool_response>, though the vocabulary calls it text.
 func Markers(template string, t *tokenizer.Tokenizer) []string {
-	var markers []string
-	for id := range token.ID(t.VocabSize()) {
-		if t.Kind(id) != token.UserDefined {
-			continue
-		}
-		if piece := t.Piece(id); strings.TrimSpace(piece) != "" && len(piece) > 2 && strings.Contains(template, piece) {
-			markers = append(markers, piece)
-		}
-	}
-	return markers
+	return slices.DeleteFunc(t.UserDefinedIn(template), func(piece string) bool {
+		return strings.TrimSpace(piece) == "" || len(piece) <= 2
+	})
 }
 
 // hidden reports whether a token's text is left out of answers.

@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
-	"github.com/sampo-ai/sampo/internal/token"
 	"github.com/sampo-ai/sampo/internal/tokenizer"
 	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
@@ -139,21 +139,10 @@ func (t templates) addField(o *ordjson.Object, file string) error {
 	return fmt.Errorf("%s: chat_template is neither a string nor a list", file)
 }
 
-// templateMarkers lists the tokens that look like markers, are no control tokens, and stand in the template. Files
-// are careless about the kind of such tokens, and text of a user must not become one.
+// templateMarkers lists the tokens that look like markers, are no control tokens, and stand in the template. Text of a
+// user must not become one.
 func templateMarkers(t *tokenizer.Tokenizer, template string) []string {
-	if template == "" {
-		return nil
-	}
-	var found []string
-	for id := range token.ID(t.VocabSize()) {
-		if t.Kind(id) != token.UserDefined {
-			continue
-		}
-		piece := t.Piece(id)
-		if len(piece) > 2 && piece[0] == '<' && piece[len(piece)-1] == '>' && strings.Contains(template, piece) {
-			found = append(found, piece)
-		}
-	}
-	return found
+	return slices.DeleteFunc(t.UserDefinedIn(template), func(piece string) bool {
+		return len(piece) <= 2 || piece[0] != '<' || piece[len(piece)-1] != '>'
+	})
 }
