@@ -137,33 +137,29 @@ func readTemplateFile(path string) (string, error) {
 	return string(text), nil
 }
 
+// A host is what models are opened on.
+type host struct {
+	pool     *tensor.Pool
+	log      *slog.Logger
+	reserved int64 // memory that the caches of models that are open may come to take
+}
+
 // open opens a model and starts its engine.
-//
-// Reserved is the memory that the caches of models that are open may come to take.
-func (f *modelFlags) open(env *Env, name string, pool *tensor.Pool, log *slog.Logger, reserved int64) (*local.Model, registry.Model, error) {
-	opt, err := f.bundleOptions()
-	if err != nil {
-		return nil, registry.Model{}, err
-	}
-	found, err := env.find(name)
-	if err != nil {
-		return nil, found, err
-	}
+func (f *modelFlags) open(env *Env, found registry.Model, opt bundle.Options, on host) (*local.Model, error) {
 	b, err := found.Open(opt)
 	if err != nil {
-		return nil, found, err
+		return nil, err
 	}
 	draft, err := f.openDraft(env)
 	if err != nil {
-		return nil, found, errors.Join(err, b.Close())
+		return nil, errors.Join(err, b.Close())
 	}
-	m, err := local.Open(b, pool, local.Options{
-		Reserved: reserved, CacheBytes: int64(f.maxMemory), Context: f.context, MaxRunning: f.maxNumSeqs, NoPrefixCache: f.noPrefixCache,
+	return local.Open(b, on.pool, local.Options{
+		Reserved: on.reserved, CacheBytes: int64(f.maxMemory), Context: f.context, MaxRunning: f.maxNumSeqs, NoPrefixCache: f.noPrefixCache,
 		CacheType: cacheTypes[f.kvCacheDtype], QueueTimeout: f.queueTimeout,
 		Draft: draft, DraftTokens: f.draftTokens, DiskCache: f.diskCache, DiskBytes: int64(f.diskBytes),
-		NeutralDefaults: f.defaults == "neutral", Now: env.Now, Log: log,
+		NeutralDefaults: f.defaults == "neutral", Now: env.Now, Log: on.log,
 	})
-	return m, found, err
 }
 
 // openDraft opens the files of the model that guesses; nil if there is none.

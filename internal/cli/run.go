@@ -85,9 +85,17 @@ func (f *runFlags) run(env *Env, name, prompt string) error {
 			return usagef("run: there is no prompt: give one as an argument or on standard input")
 		}
 	}
+	opt, err := f.model.bundleOptions()
+	if err != nil {
+		return err
+	}
+	found, err := env.find(name)
+	if err != nil {
+		return err
+	}
 	pool := tensor.NewPool(f.model.threads)
 	defer pool.Close()
-	m, _, err := f.model.open(env, name, pool, slog.New(slog.DiscardHandler), 0)
+	m, err := f.model.open(env, found, opt, host{pool: pool, log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sampo-ai/sampo/assets"
+	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/local"
 	"github.com/sampo-ai/sampo/internal/registry"
 	"github.com/sampo-ai/sampo/internal/server"
@@ -115,12 +116,14 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if _, err := env.find(name); err != nil {
+	found := make([]registry.Model, len(names))
+	for i, name := range names {
+		if found[i], err = env.find(name); err != nil {
 			return err
 		}
 	}
-	if _, err := f.model.bundleOptions(); err != nil {
+	opt, err := f.model.bundleOptions()
+	if err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(access.host, strconv.Itoa(f.port)))
@@ -129,7 +132,7 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	}
 	pool := tensor.NewPool(f.model.threads)
 	defer pool.Close()
-	models, offers, err := f.openAll(env, names, pool, log)
+	models, offers, err := f.openAll(env, found, opt, host{pool: pool, log: log})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -157,11 +160,10 @@ func newLog(env *Env, name string) (*slog.Logger, error) {
 }
 
 // openAll opens the models one after the other; if one fails, all are closed.
-func (f *serveFlags) openAll(env *Env, names []string, pool *tensor.Pool, log *slog.Logger) (models []*local.Model, offers []server.Model, err error) {
+func (f *serveFlags) openAll(env *Env, found []registry.Model, opt bundle.Options, on host) (models []*local.Model, offers []server.Model, err error) {
 	seen := map[string]bool{}
-	reserved := int64(0)
-	for _, name := range names {
-		m, found, err := f.model.open(env, name, pool, log, reserved)
+	for _, entry := range found {
+		m, err := f.model.open(env, entry, opt, on)
 		if err == nil && seen[m.Name] {
 			err = errors.Join(usagef("serve: two models are named %q; --model-id renames a single one", m.Name), m.Close())
 		}
@@ -173,9 +175,9 @@ func (f *serveFlags) openAll(env *Env, names []string, pool *tensor.Pool, log *s
 			return nil, nil, err
 		}
 		seen[m.Name] = true
-		reserved += m.CacheBytes
+		on.reserved += m.CacheBytes
 		models = append(models, m)
-		offers = append(offers, server.Model{Model: m.Model, Owner: owner(found), HeldBytes: m.HeldBytes()})
+		offers = append(offers, server.Model{Model: m.Model, Owner: owner(entry), HeldBytes: m.HeldBytes()})
 	}
 	return models, offers, nil
 }
