@@ -4,7 +4,6 @@ package answer
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/chat"
@@ -40,17 +39,17 @@ type Model struct {
 	efforts efforts
 	eos     token.ID          // primary end of text, or token.None
 	moreEOS []token.ID        // further ones
-	shown   map[token.ID]bool // markers that the parser must see although they may be control tokens
+	shown   map[token.ID]bool // markers that the parser must see although they may be special tokens
 	turns   *turns
 	real    *token.Mask // tokens that have text, where the engine's vocabulary is padded; else nil
 }
 
 // New returns a model. The markers of its format and its template become control tokens of the tokenizer: no user can
-// write them.
+// write them. See bundle.MarkControl.
 func New(c Config) *Model {
 	m := &Model{Config: c, info: c.Engine.Info(), efforts: effortsOf(c.Source), eos: token.None, shown: map[token.ID]bool{}, turns: &turns{}}
-	markers := append(c.Format.Markers(), Markers(c.Source, c.Tokenizer)...)
-	c.Tokenizer.MarkControl(markers...)
+	bundle.MarkControl(c.Tokenizer, c.Source)
+	c.Tokenizer.MarkControl(c.Format.Markers()...) // it may be another than the template's own
 	if id, ok := c.Tokenizer.EOS(); ok {
 		m.eos = id
 	}
@@ -59,7 +58,7 @@ func New(c Config) *Model {
 			m.moreEOS = append(m.moreEOS, id)
 		}
 	}
-	for _, marker := range markers {
+	for _, marker := range c.Format.Markers() {
 		if id, ok := c.Tokenizer.ID(marker); ok {
 			m.shown[id] = true
 		}
@@ -87,15 +86,7 @@ func (m *Model) TakesTools() bool {
 	return m.Template != nil && m.Template.TakesTools() && m.Format.ToolOpen != ""
 }
 
-// Markers returns the tokens that match in any text and stand in the source of a chat template: what the template
-// structures a prompt with, such as <tool_response>, though the vocabulary calls it text.
-func Markers(template string, t *tokenizer.Tokenizer) []string {
-	return slices.DeleteFunc(t.UserDefinedIn(template), func(piece string) bool {
-		return strings.TrimSpace(piece) == "" || len(piece) <= 2
-	})
-}
-
 // hidden reports whether a token's text is left out of answers.
 func (m *Model) hidden(id token.ID) bool {
-	return m.Tokenizer.Kind(id) == token.Control && !m.shown[id]
+	return m.Tokenizer.Special(id) && !m.shown[id]
 }

@@ -5,8 +5,10 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/model"
@@ -213,19 +215,13 @@ func (b *Bundle) Close() error {
 	return b.Source.Close()
 }
 
-// markers are texts that give structure to what models say. They are control tokens wherever a vocabulary has them,
-// although some files mark them as ordinary ones.
-var markers = []string{
-	"<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>",
-}
-
 // finishText does what remains once tokenizer and template are known.
 func (b *Bundle) finishText(opt Options) {
 	if opt.ChatTemplate != "" {
 		b.TemplateSource, b.NamedTemplates = opt.ChatTemplate, nil
 	}
 	if b.Tokenizer != nil {
-		b.Tokenizer.MarkControl(append(templateMarkers(b.Tokenizer, b.TemplateSource), markers...)...)
+		MarkControl(b.Tokenizer, append(slices.Collect(maps.Values(b.NamedTemplates)), b.TemplateSource)...)
 		b.fail(b.Defaults.fromStore(opt.StoreParams, b.Tokenizer))
 	}
 }

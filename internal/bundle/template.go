@@ -8,11 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
-	"github.com/sampo-ai/sampo/internal/tokenizer"
 	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
@@ -137,12 +135,4 @@ func (t templates) addField(o *ordjson.Object, file string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: chat_template is neither a string nor a list", file)
-}
-
-// templateMarkers lists the tokens that look like markers, are no control tokens, and stand in the template. Text of a
-// user must not become one.
-func templateMarkers(t *tokenizer.Tokenizer, template string) []string {
-	return slices.DeleteFunc(t.UserDefinedIn(template), func(piece string) bool {
-		return len(piece) <= 2 || piece[0] != '<' || piece[len(piece)-1] != '>'
-	})
 }

@@ -152,6 +152,9 @@ func (t *Tokenizer) Kind(id token.ID) token.Kind {
 	return t.kinds[id]
 }
 
+// Special reports whether a token is left out where special tokens are skipped. Files say so; MarkControl does not change it.
+func (t *Tokenizer) Special(id token.ID) bool { return t.has(id) && t.special[id] }
+
 // VocabSize returns one more than the largest ID. The rows of a model's output matrix may be more.
 func (t *Tokenizer) VocabSize() int { return len(t.pieces) }
 
