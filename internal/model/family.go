@@ -22,6 +22,9 @@ type Family struct {
 
 	// Load builds the model over the tensors of src, which must stay open as long as the model is used.
 	Load func(c Config, src weights.Source, pool *tensor.Pool, naming Naming) (Model, error)
+
+	// HFParts has Hugging Face's names of parts of a layer, by GGUF name, in which the family differs from the others.
+	HFParts map[string]string
 }
 
 // A Naming says whose names and conventions a file's tensors follow.

@@ -4,84 +4,69 @@ package quantize
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/sampo-ai/sampo/internal/model"
+	"github.com/sampo-ai/sampo/internal/model/decoder"
+	"github.com/sampo-ai/sampo/internal/weights"
 )
 
-// An architecture says how tensors of a Hugging Face model become those of a GGUF file.
+// An architecture says how the tensors of a Hugging Face model become those of a GGUF file.
 type architecture struct {
-	gguf      string
-	neighbors bool              // rotary positions turn neighbours in GGUF, halves in Hugging Face
-	norms     float32           // added to norm weights: Hugging Face stores w of (1+w)
-	parts     map[string]string // names of parts of a layer that differ from layerParts
+	parts map[string]string // names of parts of a layer in GGUF files, by Hugging Face's
+	outer map[string]string // names of what is not in a layer
+	root  string            // what Hugging Face's names of the text model begin with
+	norms float32           // added to norm weights: Hugging Face stores w of (1+w)
+	// permuted: rotary positions turn neighbours in GGUF files, halves in Hugging Face's.
+	permuted bool
 }
 
-// architectures are those that can be written, by the name of the model's family.
-var architectures = map[string]architecture{
-	"llama":  {gguf: "llama", neighbors: true},
-	"qwen2":  {gguf: "qwen2"},
-	"qwen3":  {gguf: "qwen3"},
-	"gemma":  {gguf: "gemma", norms: 1},
-	"gemma2": {gguf: "gemma2", norms: 1, parts: sandwich},
-	"gemma3": {gguf: "gemma3", norms: 1, parts: sandwich},
-}
-
-// known lists the families that can be written.
-func known() string {
-	var names []string
-	for name := range architectures {
-		names = append(names, name)
+// architectureOf says how models of a family with this configuration are written. Read is the configuration as it is read
+// from the GGUF file.
+func architectureOf(family *model.Family, c, read model.Config, src weights.Source) architecture {
+	a := architecture{parts: map[string]string{}, norms: c.NormOffset, permuted: read.Rope.Interleaved != c.Rope.Interleaved}
+	for gguf, hf := range decoder.HFParts(nil) {
+		a.parts[hf] = gguf
 	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+	for gguf, hf := range family.HFParts {
+		a.parts[hf] = gguf // what post_attention_layernorm means depends on the family
+	}
+	if family.Name == "seedoss" {
+		a.parts["post_attention_layernorm"] = "post_attention_norm"
+	}
+	a.root = decoder.HFRoot(src)
+	norm := "norm"
+	if own, ok := family.HFParts["output_norm"]; ok {
+		norm = own
+	}
+	a.outer = map[string]string{
+		a.root + "embed_tokens": "token_embd", a.root + norm: "output_norm",
+		strings.TrimSuffix(a.root, "model.") + "lm_head": "output", "lm_head": "output",
+	}
+	return a
 }
 
-// layerParts are the names of a layer's parts.
-var layerParts = map[string]string{
-	"input_layernorm":          "attn_norm",
-	"self_attn.q_proj":         "attn_q",
-	"self_attn.k_proj":         "attn_k",
-	"self_attn.v_proj":         "attn_v",
-	"self_attn.o_proj":         "attn_output",
-	"self_attn.q_norm":         "attn_q_norm",
-	"self_attn.k_norm":         "attn_k_norm",
-	"post_attention_layernorm": "ffn_norm",
-	"mlp.gate_proj":            "ffn_gate",
-	"mlp.up_proj":              "ffn_up",
-	"mlp.down_proj":            "ffn_down",
-}
-
-// sandwich are the names in families with norms before and after each branch.
-var sandwich = map[string]string{
-	"post_attention_layernorm":   "post_attention_norm",
-	"pre_feedforward_layernorm":  "ffn_norm",
-	"post_feedforward_layernorm": "post_ffw_norm",
-}
+// otherParts are what the names of tensors begin with that do not belong to the text model.
+var otherParts = []string{"vision_tower.", "model.vision_tower.", "multi_modal_projector.", "model.multi_modal_projector."}
 
 // name translates the name of a tensor. It gives "" for one that GGUF files do not have.
 func (a architecture) name(hf string) (string, error) {
 	if strings.HasSuffix(hf, ".rotary_emb.inv_freq") {
 		return "", nil // follows from the configuration
 	}
-	at := strings.LastIndexByte(hf, '.')
-	if at < 0 {
-		return "", fmt.Errorf("tensor %q is not known to this family", hf)
+	for _, prefix := range otherParts {
+		if strings.HasPrefix(hf, prefix) {
+			return "", nil
+		}
 	}
+	at := max(0, strings.LastIndexByte(hf, '.'))
 	stem, suffix := hf[:at], hf[at:]
-	switch stem {
-	case "model.embed_tokens":
-		return "token_embd" + suffix, nil
-	case "model.norm":
-		return "output_norm" + suffix, nil
-	case "lm_head":
-		return "output" + suffix, nil
+	if outer, ok := a.outer[stem]; ok {
+		return outer + suffix, nil
 	}
-	rest, ok := strings.CutPrefix(stem, "model.layers.")
+	rest, ok := strings.CutPrefix(stem, a.root+"layers.")
 	layer, part, found := strings.Cut(rest, ".")
 	gguf := a.parts[part]
-	if gguf == "" {
-		gguf = layerParts[part]
-	}
 	if !ok || !found || gguf == "" {
 		return "", fmt.Errorf("tensor %q is not known to this family", hf)
 	}
@@ -96,9 +81,9 @@ func (a architecture) rewriteOf(name string, m Traits) rewrite {
 		w.add = a.norms
 	}
 	switch {
-	case a.neighbors && part == "attn_q":
+	case a.permuted && part == "attn_q":
 		w.heads = m.Heads
-	case a.neighbors && part == "attn_k":
+	case a.permuted && part == "attn_k":
 		w.heads = m.KVHeads
 	}
 	return w

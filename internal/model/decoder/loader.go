@@ -4,6 +4,7 @@ package decoder
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,15 +45,28 @@ var hfParts = map[string]string{
 	"ffn_down":    "mlp.down_proj",
 }
 
+// HFParts gives the Hugging Face names of parts of a layer, by GGUF name, for a family with these exceptions.
+func HFParts(exceptions map[string]string) map[string]string {
+	all := maps.Clone(hfParts)
+	maps.Copy(all, exceptions)
+	return all
+}
+
 // NewLoader reads tensors of src. Parts has the Hugging Face names, by GGUF name, in which a family differs; it may be nil.
 func NewLoader(src weights.Source, pool *tensor.Pool, naming model.Naming, parts map[string]string) *Loader {
 	l := &Loader{naming: naming, src: src, pool: pool, parts: parts, own: map[string]string{}, used: map[string]bool{}}
-	for _, root := range []string{"model.", "model.language_model.", "language_model.model."} {
+	l.root = HFRoot(src)
+	return l
+}
+
+// HFRoot is what Hugging Face's names of the text model begin with: "" if there is no text model.
+func HFRoot(src weights.Source) string {
+	for _, root := range []string{"language_model.model.", "model.language_model.", "model."} {
 		if _, ok := src.Tensor(root + "embed_tokens.weight"); ok {
-			l.root = root
+			return root
 		}
 	}
-	return l
+	return ""
 }
 
 // layerPart names a part of a layer as GGUF does.

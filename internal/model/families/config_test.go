@@ -244,7 +244,6 @@ func TestGGUFRefusesByName(t *testing.T) {
 		"llama.expert_count":                uint32(8),
 		"llama.attention.value_length":      uint32(14),
 		"llama.attention.head_count_kv":     []uint32{1, 2, 3},
-		"llama.attention.sliding_window":    uint32(4096),
 		"llama.attention.temperature_scale": float32(0.1),
 		"llama.attn_logit_softcapping":      float32(50),
 		"llama.final_logit_softcapping":     float32(30),

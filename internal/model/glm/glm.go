@@ -25,6 +25,7 @@ func Family() *model.Family {
 		FromGGUF: fromGGUF,
 		FromHF:   fromHF,
 		Load:     load,
+		HFParts:  hfParts,
 	}
 }
 

@@ -5,8 +5,8 @@
 // Touvron et al. 2023 (arXiv:2302.13971, 2307.09288), Llama Team 2024 (arXiv:2407.21783): pre-norm blocks of RMSNorm,
 // grouped attention with rotary positions, and a SwiGLU MLP.
 //
-// Mistral 7B v0.1 (arXiv:2310.06825) adds a window to every layer, which its GGUF files do not tell of: they are right up
-// to the window's length, 4096.
+// Mistral 7B v0.1 (arXiv:2310.06825) adds a window to every layer. Most GGUF files do not tell of it: they are right up to
+// the window's length, 4096.
 //
 // A GGUF file has the rows of q and k in another order, so that rotation pairs neighbours, (2m, 2m+1), instead of halves,
 // and Llama 3.1's scaling as a tensor of divisors, rope_freqs.
@@ -47,6 +47,7 @@ func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
 	f := fields.GGUF(meta)
 	c := fields.GGUFConfig("llama", f, meta)
 	c.Rope.Interleaved = true
+	fields.AllWindow(&c, f.IntOr("attention.sliding_window", 0))
 	return f.Finish(c)
 }
 

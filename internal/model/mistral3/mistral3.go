@@ -45,6 +45,7 @@ func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
 	if beta := f.FloatOr("attention.temperature_scale", 0); beta != 0 {
 		c.QueryScale = &model.QueryScale{Beta: beta, Context: f.Float("rope.scaling.original_context_length")}
 	}
+	fields.AllWindow(&c, f.IntOr("attention.sliding_window", 0))
 	return f.Finish(c)
 }
 

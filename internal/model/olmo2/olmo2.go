@@ -28,6 +28,7 @@ func Family() *model.Family {
 		FromGGUF: fromGGUF,
 		FromHF:   fromHF,
 		Load:     load,
+		HFParts:  hfParts,
 	}
 }
 

@@ -5,7 +5,7 @@
 // Lozhkov et al. 2024 (arXiv:2402.19173): Llama's block with LayerNorms, biases everywhere, a feed-forward part without a gate,
 // whose function is GELU, and a window in all layers. Rotation pairs halves in every format.
 //
-// GGUF files do not tell of the window: they are right up to its length, 4096.
+// Most GGUF files do not tell of the window: they are right up to its length, 4096.
 package starcoder2
 
 import (
@@ -27,6 +27,7 @@ func Family() *model.Family {
 		FromGGUF: fromGGUF,
 		FromHF:   fromHF,
 		Load:     load,
+		HFParts:  hfParts,
 	}
 }
 
@@ -51,6 +52,7 @@ func fromGGUF(meta *gguf.Metadata) (model.Config, error) {
 	c := fields.GGUFConfig("starcoder2", f, meta)
 	common(&c)
 	c.NormEps = float32(f.Float("attention.layer_norm_epsilon"))
+	fields.AllWindow(&c, f.IntOr("attention.sliding_window", 0))
 	return f.Finish(c)
 }
 
