@@ -62,7 +62,7 @@ const maxDotTokens = 6
 // for 1 row.
 type dotKernels [maxDotTokens + 1]dotFunc
 
-var dotTiers [avx512 + 1][floats]dotKernels
+var dotTiers [tiers][floats]dotKernels
 
 // FloatRows are rows of float weights as they are stored.
 //
@@ -83,8 +83,8 @@ func (w *FloatRows) row(o int) []byte { return w.Bytes[o*w.rowBytes():][:w.rowBy
 //
 // Shapes: dst [T, O] with ldd floats from row to row; w [O, E]; x [T, E].
 //
-// A product is 16 partial sums, of the columns that are equal modulo 16, in ascending order, added as a tree. The avx2
-// and avx512 tiers use fma and give equal bits. In plain Go a multiplication and an addition may round apart.
+// A product is 16 partial sums, of the columns that are equal modulo 16, in ascending order, added as a tree. Tiers
+// with kernels use fma and give equal bits. In plain Go a multiplication and an addition may round apart.
 func Dot(dst []float32, ldd int, w FloatRows, x []float32) {
 	rows, tokens := len(w.Bytes)/w.rowBytes(), len(x)/w.Cols
 	if rows == 0 || tokens == 0 {

@@ -13,7 +13,7 @@ import "unsafe"
 type mulFunc func(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 // mulTiers holds the kernels of each tier for 1, 2, 4 and 8 rows. Those that a tier lacks are nil.
-var mulTiers [avx512 + 1][formats][4]mulFunc
+var mulTiers [tiers][formats][4]mulFunc
 
 // Mul sets dst to the product of panels with a tile of activations.
 //

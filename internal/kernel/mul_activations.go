@@ -11,7 +11,7 @@ import (
 // A quantizeFunc writes the records of one activation row.
 type quantizeFunc func(dst *byte, stride uintptr, x *float32, blocks int)
 
-var quantizeTiers [avx512 + 1]quantizeFunc
+var quantizeTiers [tiers]quantizeFunc
 
 // tinyActivation is the largest magnitude that a block may have and still be taken for zero. Below it the reciprocal of
 // the scale would overflow.

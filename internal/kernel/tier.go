@@ -7,13 +7,8 @@ import "os"
 // A tier is a set of CPU features that a set of kernels needs. A higher tier includes the lower ones.
 type tier int
 
-const (
-	generic tier = iota // plain Go
-	avx2                // amd64: AVX2, FMA, F16C
-	avx512              // amd64: avx2 and AVX-512 F, BW, DQ, VL, VNNI
-)
-
-var tierNames = [...]string{generic: "generic", avx2: "avx2", avx512: "avx512"}
+// The other tiers are those of the architecture; tiers is their number, tierNames what they are called.
+const generic tier = 0 // plain Go
 
 func (t tier) String() string { return tierNames[t] }
 
@@ -33,10 +28,10 @@ func maskTier(t tier, name string) tier {
 	return t
 }
 
-// Tiers names the tiers, the lowest first: what SAMPO_CPU may be.
+// Tiers names the tiers, the lowest first: what SAMPO_CPU may be on this architecture.
 func Tiers() []string { return tierNames[:] }
 
-// Tier names the tier in use: generic, avx2 or avx512.
+// Tier names the tier in use.
 func Tier() string { return active.String() }
 
 // DetectedTier names the highest tier of this CPU that has kernels, whatever SAMPO_CPU says.

@@ -4,6 +4,14 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
+const (
+	avx2   tier = 1 + iota // AVX2, FMA, F16C
+	avx512                 // avx2 and AVX-512 F, BW, DQ, VL, VNNI
+	tiers
+)
+
+var tierNames = [tiers]string{generic: "generic", avx2: "avx2", avx512: "avx512"}
+
 // detectTier checks exactly the features that the kernels of each tier use. The flags of x/sys/cpu are set only if the
 // operating system saves the registers too.
 func detectTier() tier {

@@ -4,4 +4,8 @@
 
 package kernel
 
+const tiers tier = 1
+
+var tierNames = [tiers]string{generic: "generic"}
+
 func detectTier() tier { return generic }

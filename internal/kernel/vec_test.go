@@ -13,7 +13,7 @@ import (
 // vectorTiers are the tiers of this machine that have vector kernels.
 func vectorTiers() []tier {
 	var tiers []tier
-	for t := avx2; t <= detected; t++ {
+	for t := generic + 1; t <= detected; t++ {
 		tiers = append(tiers, t)
 	}
 	return tiers
