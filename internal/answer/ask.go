@@ -22,7 +22,7 @@ func (m *Model) Chat(ctx context.Context, r chat.Request) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompt, err := m.Prompt(r)
+	prompt, err := m.Prompt(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func openState(f parser.Format, prompt string) parser.State {
 
 // Prompt renders a conversation and tokenises it. Nothing is cut and no length is checked but that of absurd inputs.
 // Answers of the model in it keep the tokens that they were generated with, as long as those are remembered.
-func (m *Model) Prompt(r chat.Request) (chat.PromptInfo, error) {
+func (m *Model) Prompt(ctx context.Context, r chat.Request) (chat.PromptInfo, error) {
 	if m.Template == nil {
 		return chat.PromptInfo{}, ErrNoTemplate
 	}
@@ -84,7 +84,10 @@ func (m *Model) Prompt(r chat.Request) (chat.PromptInfo, error) {
 	if conv.Kwargs, err = m.kwargs(r); err != nil {
 		return chat.PromptInfo{}, err
 	}
-	segments, err := m.Template.Render(conv)
+	segments, err := m.Template.Render(ctx, conv)
+	if ctx.Err() != nil {
+		return chat.PromptInfo{}, ctx.Err()
+	}
 	if err != nil {
 		return chat.PromptInfo{}, &TemplateError{err}
 	}

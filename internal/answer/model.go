@@ -3,6 +3,7 @@
 package answer
 
 import (
+	"context"
 	"slices"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
@@ -15,8 +16,8 @@ import (
 
 // A Template renders conversations.
 type Template interface {
-	// Render returns the prompt, each segment with its provenance.
-	Render(conv chat.Conversation) ([]tokenizer.Segment, error)
+	// Render returns the prompt, each segment with its provenance, or the error of ctx once that is over.
+	Render(ctx context.Context, conv chat.Conversation) ([]tokenizer.Segment, error)
 	// TakesTools reports whether tools have a place in the prompt.
 	TakesTools() bool
 }

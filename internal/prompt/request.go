@@ -70,7 +70,7 @@ func (t *Template) RenderJSON(request *ordjson.Object, form Form, now time.Time)
 	if err := putKwargs(vars, kwargs); err != nil {
 		return nil, err
 	}
-	return t.render(vars, open, now)
+	return t.render(jinja.Input{Vars: vars, Now: now, Limits: t.opt.Limits}, open)
 }
 
 // putKwargs sets further variables. They win over the special tokens, but can't replace the conversation.

@@ -3,6 +3,7 @@
 package prompt
 
 import (
+	"context"
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/chat"
@@ -58,8 +59,9 @@ func (t *Template) Facts() Facts { return t.facts }
 func (t *Template) TakesTools() bool { return t.facts.Tools }
 
 // Render returns the prompt of a conversation, as segments of text with their origin. Errors are those of
-// jinja.Template.Render, a *ContinueError, an *ArgumentsError or a *RequestError.
-func (t *Template) Render(conv chat.Conversation) ([]tokenizer.Segment, error) {
+// jinja.Template.Render, a *ContinueError, an *ArgumentsError or a *RequestError; that of ctx once it is over, which a
+// template notices within a millisecond.
+func (t *Template) Render(ctx context.Context, conv chat.Conversation) ([]tokenizer.Segment, error) {
 	messages, err := t.adapt(conv.Messages)
 	if err != nil {
 		return nil, err
@@ -80,7 +82,13 @@ func (t *Template) Render(conv chat.Conversation) ([]tokenizer.Segment, error) {
 	if err := putKwargs(vars, conv.Kwargs); err != nil {
 		return nil, err
 	}
-	return t.render(vars, conv.ContinueFinal, t.now())
+	limits := t.opt.Limits
+	limits.Stop = ctx.Done()
+	segments, err := t.render(jinja.Input{Vars: vars, Now: t.now(), Limits: limits}, conv.ContinueFinal)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return segments, err
 }
 
 func (t *Template) now() time.Time {
@@ -104,15 +112,15 @@ func (s SpecialTokens) all() map[string]string {
 }
 
 // render runs the template, with the last message left open if asked to.
-func (t *Template) render(vars *jinja.Dict, open bool, now time.Time) ([]tokenizer.Segment, error) {
+func (t *Template) render(in jinja.Input, open bool) ([]tokenizer.Segment, error) {
 	final := ""
 	if open {
 		var err error
-		if final, err = tagFinal(vars); err != nil {
+		if final, err = tagFinal(in.Vars); err != nil {
 			return nil, err
 		}
 	}
-	out, err := t.tpl.Render(jinja.Input{Vars: vars, Now: now, Limits: t.opt.Limits})
+	out, err := t.tpl.Render(in)
 	if err != nil {
 		return nil, err
 	}

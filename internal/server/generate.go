@@ -38,6 +38,7 @@ func (s *Server) chat(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	x.model = m.Name
 	if req.Refused != nil {
 		return req.Refused
 	}
@@ -75,6 +76,7 @@ func (s *Server) complete(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	x.model = m.Name
 	if req.Refused != nil {
 		return req.Refused
 	}
@@ -182,7 +184,6 @@ func renamed(err error, prompt, limit, top string) error {
 }
 
 func (x *exchange) head(m Model, prefix string) openai.Head {
-	x.model = m.Name
 	return openai.Head{ID: prefix + x.id, Model: m.Name, Fingerprint: x.s.fingerprint, Created: time.Now()}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/prompt"
+	"github.com/sampo-ai/sampo/internal/prompt/jinja"
 	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
 	"github.com/sampo-ai/sampo/internal/testkit/scripted"
 )
@@ -37,6 +39,26 @@ func TestHalfClosedConnectionGetsNoEmptyAnswer(t *testing.T) {
 			}
 			waitFor(t, "the log", func() bool { return strings.Contains(s.log.String(), "finish=abort") })
 		})
+	}
+}
+
+// A template that works for ever must not outlive its client.
+func TestAClientThatLeavesEndsTheRendering(t *testing.T) {
+	m, engine := bytechat.Say("m", "never said")
+	endless, err := prompt.New("{% if 'stay' in messages[0].content %}{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}{% endif %}",
+		prompt.Options{Limits: jinja.Limits{Steps: 1 << 60}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Template = endless
+	s := start(t, m, engine, nil)
+	const body = `{"messages":[{"role":"user","content":"stay"}]}`
+	conn := s.dial(fmt.Sprintf("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+	waitFor(t, "the request", func() bool { return s.do("GET", "/load", "").body == `{"server_load":1}` })
+	_ = conn.Close()
+	waitFor(t, "the log", func() bool { return strings.Contains(s.log.String(), "finish=abort") })
+	if n := len(engine.Requests()); n != 0 {
+		t.Errorf("the engine was asked %d times", n)
 	}
 }
 

@@ -48,7 +48,7 @@ func TestMetricsCountWhatClientsGet(t *testing.T) {
 		"vllm:request_generation_tokens_sum" + m:                                              7,
 		"vllm:num_requests_running" + m:                                                       0,
 		`sampo_requests_total{api="completions",code="200",finish="stop",model="m"}`:          1,
-		`sampo_requests_total{api="completions",code="400",finish="",model=""}`:               1,
+		`sampo_requests_total{api="completions",code="400",finish="",model="m"}`:              1,
 		`sampo_refused_total{param="suffix"}`:                                                 1,
 		`vllm:request_generation_tokens_bucket{engine="0",model_name="m",le="5"}`:             2,
 		`vllm:request_generation_tokens_bucket{engine="0",model_name="m",le="2"}`:             1,

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"context"
 	"slices"
 
 	"github.com/sampo-ai/sampo/internal/token"
@@ -34,7 +35,7 @@ func (s *Server) tokenize(x *exchange) error {
 	if req.Refused != nil {
 		return req.Refused
 	}
-	ids, err := tokensOf(m, req)
+	ids, err := tokensOf(x.r.Context(), m, req)
 	if err != nil {
 		return renamed(err, "messages", "", "")
 	}
@@ -48,13 +49,13 @@ func (s *Server) tokenize(x *exchange) error {
 	return x.sendJSON(openai.TokenizeBody(ids, pieces, m.MaxContext()))
 }
 
-func tokensOf(m Model, req *openai.TokenizeRequest) ([]token.ID, error) {
+func tokensOf(ctx context.Context, m Model, req *openai.TokenizeRequest) ([]token.ID, error) {
 	if req.Chat == nil {
 		return m.Tokenizer.Encode(*req.Text, tokenizer.Options{ParseSpecial: true, AddSpecial: req.AddSpecial}), nil
 	}
 	all := -1 // no check: what does not fit is counted too
 	req.Chat.TruncatePrompt = &all
-	prompt, err := m.Prompt(*req.Chat)
+	prompt, err := m.Prompt(ctx, *req.Chat)
 	return prompt.Tokens, err
 }
 

@@ -98,6 +98,20 @@ func TestStopEndsARendering(t *testing.T) {
 	}
 }
 
+func TestStopEndsARenderingWhoseStepsAreLarge(t *testing.T) {
+	// Each step counts for thousands: the check must not wait for a round number.
+	tpl, err := Parse("test", "{% set s = 'ab' * 500000 %}{% for i in range(100000) %}{% if 'c' in s %}{% endif %}{% endfor %}", Strict())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	close(stop)
+	var limit *LimitError
+	if _, err := tpl.Render(Input{Limits: Limits{Steps: 1 << 60, Stop: stop}}); !errors.As(err, &limit) || limit.Max != 0 {
+		t.Errorf("error %v, want a LimitError that says stopped", err)
+	}
+}
+
 func TestErrorsNameTheLine(t *testing.T) {
 	for _, tt := range []struct {
 		source string

@@ -19,6 +19,9 @@ const (
 	defaultOutputBytes = 64 << 20
 )
 
+// stopSteps is how many steps pass between two looks at Limits.Stop: well under a millisecond.
+const stopSteps = 4096
+
 // An Env is what a template may use beyond the language.
 type Env struct {
 	filters     map[string]*builtin
@@ -111,6 +114,7 @@ type machine struct {
 	t          *Template
 	in         Input
 	steps      int64
+	nextLook   int64 // the step at which Stop is looked at again
 	maxSteps   int64
 	bytes      int64
 	maxBytes   int64
@@ -153,7 +157,8 @@ func (m *machine) step() {
 	if m.steps > m.maxSteps {
 		panic(&LimitError{What: "steps", Max: m.maxSteps})
 	}
-	if m.steps&0xfff == 0 && m.in.Limits.Stop != nil {
+	if m.steps >= m.nextLook && m.in.Limits.Stop != nil {
+		m.nextLook = m.steps + stopSteps
 		select {
 		case <-m.in.Limits.Stop:
 			panic(&LimitError{})

@@ -8,6 +8,7 @@
 package bytechat
 
 import (
+	"context"
 	"strings"
 	"unicode"
 
@@ -33,7 +34,7 @@ type Template struct{}
 func (Template) TakesTools() bool { return true }
 
 // Render implements answer.Template. The switch enable_thinking, set to false, closes the reasoning.
-func (Template) Render(conv chat.Conversation) ([]tokenizer.Segment, error) {
+func (Template) Render(_ context.Context, conv chat.Conversation) ([]tokenizer.Segment, error) {
 	var segments []tokenizer.Segment
 	say := func(text string, data bool) {
 		segments = append(segments, tokenizer.Segment{Text: text, Data: data})
