@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"io/fs"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
@@ -19,24 +19,21 @@ import (
 // maxTokenizerBytes caps a tokenizer.json. The largest in use have about 40 MB.
 const maxTokenizerBytes = 256 << 20
 
-// preTokenizers are the names that GGUF files have for ways to cut text into words. Those that this build does not know
-// are passed over.
-var preTokenizers = []string{
-	"llama-bpe", "qwen2", "smollm", "gpt-2", "gpt-4o", "tekken", "deepseek-v3", "deepseek-llm", "qwen35", "olmo", "superbpe",
-}
-
 // probe is a text that different pre-tokenizers cut differently.
 const probe = "Hello, world!  It's they'LL 1 22 333 4444 55555 a_b C++ x=y\n\n\tfunc(a, b) {\r\n  return a+b;\r\n}\n   \n" +
 	" naïve café cafe\u0301 Ünï ΑΒΓ привет мир 你好，世界。 こんにちは 안녕 שלום مرحبا हिन्दी ١٢٣ ½ ²  🎉👨‍👩‍👧 … ‘q’ “q” don’t WE'RE I'M" +
-	" camelCase HTTPServer v1.2.3 https://a.b/c?d=e&f=1 --flag=\"x\" #tag @user $5.00 100% e.g. ... !!! ??? <b>x</b>    end"
+	" camelCase HTTPServer v1.2.3 https://a.b/c?d=e&f=1 --flag=\"x\" #tag @user $5.00 100% e.g. ... !!! ??? <b>x</b> a中文b .foo (bar)" +
+	" \"It'S\" ABCdef \r\n/\n// 1234567 x1y22 Ⅷ ǅ ᾈ A\u0301B\u0301c \u00a0\u3000z !a?b _c-d@e    end"
 
 // A tokenizerFile is what tokenizer.json says and an open tokenizer does not: how its model was made.
 type tokenizerFile struct {
 	Model struct {
 		Type         string            `json:"type"`
+		Vocab        json.RawMessage   `json:"vocab"`
 		Merges       []json.RawMessage `json:"merges"`
 		ByteFallback bool              `json:"byte_fallback"`
 	} `json:"model"`
+	Normalizer  json.RawMessage `json:"normalizer"`
 	AddedTokens []struct {
 		ID      int    `json:"id"`
 		Content string `json:"content"`
@@ -46,13 +43,9 @@ type tokenizerFile struct {
 
 // setVocabulary writes the tokenizer of a model.
 func setVocabulary(meta *gguf.Metadata, b *bundle.Bundle, dir string) error {
-	data, err := weights.ReadIn(dir, "tokenizer.json", maxTokenizerBytes)
+	v, err := folderVocabulary(b, dir)
 	if err != nil {
 		return err
-	}
-	v, err := vocabulary(data, b.Tokenizer, b.Config.Vocab)
-	if err != nil {
-		return fmt.Errorf("tokenizer.json: %w", err)
 	}
 	for _, id := range b.Defaults.EOS {
 		switch {
@@ -67,26 +60,60 @@ func setVocabulary(meta *gguf.Metadata, b *bundle.Bundle, dir string) error {
 	return nil
 }
 
+// folderVocabulary makes the vocabulary of the tokenizer in a folder.
+func folderVocabulary(b *bundle.Bundle, dir string) (v tokenizer.Vocab, err error) {
+	data, err := weights.ReadIn(dir, "tokenizer.json", maxTokenizerBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if v, err = tekkenVocabulary(b.Tokenizer, b.Config.Vocab); err != nil {
+			err = fmt.Errorf("tekken.json: %w", err)
+		}
+	case err == nil:
+		if v, err = vocabulary(data, b.Tokenizer, b.Config.Vocab); err != nil {
+			err = fmt.Errorf("tokenizer.json: %w", err)
+		}
+	}
+	return v, err
+}
+
 // vocabulary makes the vocabulary of a tokenizer that was read from data, for an embedding of so many rows. It fails for
-// tokenizers that GGUF files cannot tell of: what it makes must cut a probe as the original does.
+// tokenizers that GGUF files cannot tell of: what it makes must cut a probe, and what spells each of its tokens, as the
+// original does.
 func vocabulary(data []byte, t *tokenizer.Tokenizer, rows int) (tokenizer.Vocab, error) {
 	var file tokenizerFile
 	if err := json.Unmarshal(data, &file); err != nil {
 		return tokenizer.Vocab{}, err
 	}
-	if file.Model.Type != "" && file.Model.Type != "BPE" {
-		return tokenizer.Vocab{}, fmt.Errorf("a model of type %q cannot be written as GGUF, want BPE", file.Model.Type)
+	v := vocabularyOf(t, rows)
+	file.setTypes(&v)
+	switch kind := file.kind(); kind {
+	case "WordPiece":
+		return v, likeBERT(&v, t)
+	case "Unigram":
+		return v, file.likeT5(&v, t)
+	case "BPE":
+	default:
+		return v, fmt.Errorf("a model of type %q cannot be written as GGUF, want BPE, Unigram or WordPiece", kind)
 	}
 	merges, err := file.merges()
 	if err != nil {
-		return tokenizer.Vocab{}, err
+		return v, err
 	}
-	v := vocabularyOf(t, rows)
-	file.setTypes(&v)
 	if file.Model.ByteFallback {
 		return v, likeSentencePiece(&v, t, merges)
 	}
 	return v, likeGPT2(&v, t, merges)
+}
+
+// kind is the type of the model, which older files leave out.
+func (f *tokenizerFile) kind() string {
+	switch {
+	case f.Model.Type != "":
+		return f.Model.Type
+	case f.Model.Merges == nil && len(f.Model.Vocab) > 0 && f.Model.Vocab[0] == '[':
+		return "Unigram"
+	}
+	return "BPE"
 }
 
 // merges gives the merges as "left right".
@@ -120,6 +147,9 @@ func (f *tokenizerFile) setTypes(v *tokenizer.Vocab) {
 			kind = token.Control
 		}
 		v.Types[a.ID] = int32(kind)
+		if kind == token.UserDefined { // which are found before spaces become marks
+			v.Tokens[a.ID] = strings.ReplaceAll(a.Content, "▁", " ")
+		}
 	}
 }
 
@@ -164,62 +194,6 @@ func surrounds(named *token.ID, with, without token.ID) *bool {
 	return &added
 }
 
-// likeGPT2 completes a byte-level vocabulary: it finds the pre-tokenizer that cuts the probe as t does.
-func likeGPT2(v *tokenizer.Vocab, t *tokenizer.Tokenizer, merges []string) error {
-	v.Model, v.Merges = "gpt2", merges
-	for _, v.Pre = range preTokenizers {
-		if cutsAlike(*v, t) {
-			return nil
-		}
-	}
-	return errors.New("GGUF files have no name for this pre-tokenizer")
-}
-
-// likeSentencePiece completes a vocabulary with byte fallback. GGUF files have a score for each token in place of merges:
-// the best score is merged first, so the number of the first merge that makes a token serves.
-func likeSentencePiece(v *tokenizer.Vocab, t *tokenizer.Tokenizer, merges []string) error {
-	v.Model, v.Pre = "llama", "default"
-	rank := make(map[string]int, len(merges))
-	for i, merge := range merges {
-		left, right, _ := strings.Cut(merge, " ")
-		if _, ok := rank[left+right]; !ok {
-			rank[left+right] = i
-		}
-	}
-	v.Scores = make([]float32, len(v.Tokens))
-	for id, piece := range v.Tokens {
-		n, ok := rank[piece]
-		switch {
-		case v.Types[id] != int32(token.Normal):
-			continue
-		case !ok:
-			n = len(merges) // a single character
-		}
-		v.Scores[id] = -float32(n)
-	}
-	for _, prefix := range []bool{false, true} {
-		v.AddSpacePrefix = &prefix
-		if cutsAlike(*v, t) {
-			return nil
-		}
-	}
-	return errors.New("this tokenizer does not cut text as GGUF files' SentencePiece model does")
-}
-
-// cutsAlike says whether the vocabulary gives the tokens of t.
-func cutsAlike(v tokenizer.Vocab, t *tokenizer.Tokenizer) bool {
-	got, err := tokenizer.FromGGUF(v)
-	if err != nil {
-		return false
-	}
-	for _, text := range []string{probe, "a", " a", "\n"} {
-		if !slices.Equal(got.Encode(text, tokenizer.Options{AddSpecial: true}), t.Encode(text, tokenizer.Options{AddSpecial: true})) {
-			return false
-		}
-	}
-	return true
-}
-
 // writeVocabulary writes the keys of a vocabulary.
 func writeVocabulary(meta *gguf.Metadata, v *tokenizer.Vocab) {
 	set := func(key string, value any) { meta.Set("tokenizer.ggml."+key, value) }
@@ -237,7 +211,8 @@ func writeVocabulary(meta *gguf.Metadata, v *tokenizer.Vocab) {
 		key string
 		id  token.ID
 	}{
-		{"bos", v.BOS}, {"eos", v.EOS}, {"eot", v.EOT}, {"eom", v.EOM}, {"unknown", v.UNK}, {"padding", v.PAD},
+		{"bos", v.BOS}, {"eos", v.EOS}, {"eot", v.EOT}, {"eom", v.EOM}, {"unknown", v.UNK}, {"padding", v.PAD}, {"cls", v.CLS},
+		{"seperator", v.SEP}, //nolint:misspell // as the key is spelled
 	} {
 		if s.id != token.None {
 			set(s.key+"_token_id", uint32(s.id))
@@ -245,7 +220,15 @@ func writeVocabulary(meta *gguf.Metadata, v *tokenizer.Vocab) {
 	}
 	set("add_bos_token", *v.AddBOS)
 	set("add_eos_token", *v.AddEOS)
-	if v.AddSpacePrefix != nil {
-		set("add_space_prefix", *v.AddSpacePrefix)
+	if v.CharsMap != nil {
+		set("precompiled_charsmap", v.CharsMap)
+	}
+	for key, on := range map[string]*bool{
+		"add_space_prefix": v.AddSpacePrefix, "remove_extra_whitespaces": v.RemoveExtraSpaces, "add_sep_token": v.AddSEP,
+		"normalizer.lowercase": v.Lowercase, "normalizer.strip_accents": v.StripAccents,
+	} {
+		if on != nil {
+			set(key, *on)
+		}
 	}
 }

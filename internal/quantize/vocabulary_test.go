@@ -3,9 +3,12 @@
 package quantize
 
 import (
+	"bytes"
 	"compress/gzip"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sampo-ai/sampo/internal/token"
@@ -15,7 +18,18 @@ import (
 // fixture reads one of the tokenizers of package tokenizer's tests.
 func fixture(t *testing.T, name string) ([]byte, *tokenizer.Tokenizer) {
 	t.Helper()
-	f, err := os.Open("../tokenizer/testdata/" + name + ".json.gz")
+	data := inflated(t, "../tokenizer/testdata/"+name+".json.gz")
+	tok, err := tokenizer.FromJSON(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data, tok
+}
+
+// inflated reads a compressed file.
+func inflated(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,17 +42,16 @@ func fixture(t *testing.T, name string) ([]byte, *tokenizer.Tokenizer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tok, err := tokenizer.FromJSON(data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data, tok
+	return data
 }
 
 func TestVocabularyFindsThePreTokenizer(t *testing.T) {
 	for name, want := range map[string]struct{ model, pre string }{
 		"smollm": {"gpt2", "smollm"}, "llama3": {"gpt2", "llama-bpe"}, "qwen2": {"gpt2", "qwen2"}, "gpt2": {"gpt2", "gpt-2"},
+		"gpt4o": {"gpt2", "gpt-4o"}, "tekken": {"gpt2", "tekken"}, "deepseek": {"gpt2", "deepseek-llm"}, "deepseek3": {"gpt2", "deepseek-v3"},
+		"qwen35": {"gpt2", "qwen35"}, "kimi": {"gpt2", "kimi-k2"},
 		"gemma": {"llama", "default"}, "llama2": {"llama", "default"},
+		"t5": {"t5", "default"}, "bert": {"bert", "default"}, "bertcased": {"bert", "default"},
 	} {
 		data, tok := fixture(t, name)
 		v, err := vocabulary(data, tok, tok.VocabSize()+2)
@@ -57,10 +70,53 @@ func TestVocabularyFindsThePreTokenizer(t *testing.T) {
 }
 
 func TestTokenizersOfOtherKindsAreRefused(t *testing.T) {
-	data, tok := fixture(t, "bert")
-	_, err := vocabulary(data, tok, tok.VocabSize())
-	if want := `a model of type "WordPiece" cannot be written as GGUF, want BPE`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %q", err, want)
+	for name, want := range map[string]string{
+		"words":     `a model of type "WordLevel" cannot be written as GGUF, want BPE, Unigram or WordPiece`,
+		"metaspace": "this tokenizer does not cut text as GGUF files' SentencePiece model does", // it never joins spaces
+		"xlmr":      "this tokenizer does not cut text as GGUF files' Unigram model does",       // it drops line breaks
+		"unibytes":  "this tokenizer does not cut text as GGUF files' Unigram model does",       // it falls back to bytes
+		"splits1":   "GGUF files have no name for this pre-tokenizer",
+	} {
+		data, tok := fixture(t, name)
+		if _, err := vocabulary(data, tok, tok.VocabSize()); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+	}
+}
+
+// Mistral's newer files put a space before the first word only, and none before a space.
+func TestPrefixOfTheFirstWordIsWritten(t *testing.T) {
+	data, _ := fixture(t, "metaspace")
+	data = bytes.Replace(data, []byte(`"split":true`), []byte(`"split":false`), 1)
+	data = bytes.Replace(data, []byte(`"split": true`), []byte(`"split": false`), 1)
+	tok, err := tokenizer.FromJSON(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := vocabulary(data, tok, tok.VocabSize())
+	if err != nil || v.Model != "llama" || !*v.AddSpacePrefix {
+		t.Errorf("got %s, %v", v.Model, err)
+	}
+}
+
+func TestPiecesOfTekkenBecomeMerges(t *testing.T) {
+	data := inflated(t, "../tokenizer/testdata/ranked.tekken.json.gz")
+	tok, err := tokenizer.FromTekken(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := tekkenVocabulary(tok, tok.VocabSize())
+	if err != nil || v.Pre != "tekken" || len(v.Merges) == 0 || !*v.AddBOS {
+		t.Fatalf("got %q with %d merges, %v", v.Pre, len(v.Merges), err)
+	}
+	got, err := tokenizer.FromGGUF(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range strings.Split(string(inflated(t, "../tokenizer/testdata/texts.jsonl.gz")), "\n") {
+		if a, b := got.Encode(text, tokenizer.Options{}), tok.Encode(text, tokenizer.Options{}); !slices.Equal(a, b) {
+			t.Errorf("%.60q: got %v, want %v", text, a, b)
+		}
 	}
 }
 
