@@ -211,7 +211,13 @@ func writeVocabulary(meta *gguf.Metadata, v *tokenizer.Vocab) {
 		key string
 		id  token.ID
 	}{
-		{"bos", v.BOS}, {"eos", v.EOS}, {"eot", v.EOT}, {"eom", v.EOM}, {"unknown", v.UNK}, {"padding", v.PAD}, {"cls", v.CLS},
+		{"bos", v.BOS},
+		{"eos", v.EOS},
+		{"eot", v.EOT},
+		{"eom", v.EOM},
+		{"unknown", v.UNK},
+		{"padding", v.PAD},
+		{"cls", v.CLS},
 		{"seperator", v.SEP}, //nolint:misspell // as the key is spelled
 	} {
 		if s.id != token.None {
