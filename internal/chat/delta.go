@@ -82,7 +82,8 @@ type TokenLogprob struct {
 	Text    string // decoded alone; special tokens as their literal text
 	Bytes   []byte // joined over an answer they give exactly its text
 	Logprob float32
-	Rank    int // 1-based in the whole vocabulary; 0 where it is unknown
+	Rank    int  // 1-based in the whole vocabulary; 0 where it is unknown
+	Kept    bool // it was in play when the token was drawn; known for Params.Candidates only
 }
 
 // A Reason says why a choice ended.

@@ -57,6 +57,7 @@ type Params struct {
 
 	Logprobs       *int // nil: none; N: the token's own and the N best; AllLogprobs: the whole vocabulary
 	PromptLogprobs *int
+	Candidates     *int // tell so many best tokens with each, and whether they were in play; nil: none
 
 	Echo             bool
 	AddSpecialTokens *bool // nil: true for completions, false for conversations
@@ -66,6 +67,7 @@ type Params struct {
 	Explain bool // tell how the prompt came to be
 
 	CacheSalt string
+	Fresh     bool // compute the prompt anew: the prefix cache is not read
 	Session   string
 	Tenant    string // who pays: tenants get equal shares
 	Priority  int64

@@ -82,8 +82,11 @@ type Request struct {
 	Stop      []token.ID // stop tokens of the request; hold under IgnoreEOS too
 	IgnoreEOS bool
 	Logprobs  int // -1 none; N >= 0: that of the token and the N best; AllLogprobs: the whole vocabulary
+	// Kept asks for the entries of Event.Top to say which tokens could have been drawn.
+	Kept bool
 	// PromptLogprobs is as Logprobs, for each prompt token but the first. The prefix cache is then not read.
 	PromptLogprobs int
+	SkipCache      bool            // compute the prompt anew: the prefix cache is not read
 	CacheSalt      string          // requests share cached blocks only under the same salt
 	Session        string          // conversation whose blocks are evicted later than others; may be empty
 	Priority       int64           // lower runs first
@@ -143,6 +146,7 @@ type Event struct {
 	Choice  int
 	Token   token.ID // token.None on an event without a token
 	Logprob float32  // of Token, raw model; when asked for
+	Rank    int      // of Token in the whole vocabulary, from 1; with Logprob
 	Top     []TokenLogprob
 	Finish  Finish
 	Prompt  *PromptInfo // on the first event of a stream only
@@ -153,7 +157,8 @@ type Event struct {
 type TokenLogprob struct {
 	Token   token.ID
 	Logprob float32
-	Rank    int // 1-based in the whole vocabulary; 0 where it was not counted
+	Rank    int  // 1-based in the whole vocabulary; 0 where it was not counted
+	Kept    bool // it was in play when the token was drawn; set where Request.Kept asked for it
 }
 
 // PromptInfo tells what became of the prompt.

@@ -14,6 +14,7 @@ type Logprob struct {
 	Token   token.ID
 	Logprob float32
 	Rank    int
+	Kept    bool // the filters leave it in play; set by Keep only
 }
 
 // Logprobs returns the log-probability of id and the n best tokens, best first, under softmax of logits at

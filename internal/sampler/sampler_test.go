@@ -135,7 +135,7 @@ func TestLogprobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	norm := math.Log(math.Exp(2) + 2*math.Exp(5) + math.Exp(1))
-	want := []Logprob{{2, float32(5 - norm), 1}, {3, float32(5 - norm), 2}, {0, float32(2 - norm), 3}}
+	want := []Logprob{{Token: 2, Logprob: float32(5 - norm), Rank: 1}, {Token: 3, Logprob: float32(5 - norm), Rank: 2}, {Token: 0, Logprob: float32(2 - norm), Rank: 3}}
 	near := cmp.Comparer(func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-6 })
 	if diff := cmp.Diff(want, top, near); diff != "" {
 		t.Errorf("best tokens (-want +got):\n%s", diff)

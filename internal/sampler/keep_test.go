@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sampler
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// keptOf returns the tokens of a row that Keep leaves in play.
+func keptOf(t *testing.T, logits []float32, st *State) []token.ID {
+	t.Helper()
+	list := make([]Logprob, len(logits))
+	for i := range list {
+		list[i].Token = token.ID(i)
+	}
+	if err := New(len(logits)).Keep(list, logits, st); err != nil {
+		t.Fatal(err)
+	}
+	var kept []token.ID
+	for _, l := range list {
+		if l.Kept {
+			kept = append(kept, l.Token)
+		}
+	}
+	return kept
+}
+
+func TestKeepFollowsTheFilters(t *testing.T) {
+	logits := []float32{1, 4, 2, 3, 0} // probabilities 0.03, 0.64, 0.09, 0.23, 0.01
+	for _, tt := range []struct {
+		name string
+		p    Params
+		want []token.ID
+	}{
+		{"all", Params{Temperature: 1}, []token.ID{0, 1, 2, 3, 4}},
+		{"greedy", Params{}, []token.ID{1}},
+		{"top-k", Params{Temperature: 1, TopK: 2}, []token.ID{1, 3}},
+		{"top-p", Params{Temperature: 1, TopP: 0.9}, []token.ID{1, 2, 3}},
+		{"min-p", Params{Temperature: 1, MinP: 0.3}, []token.ID{1, 3}},
+		{"temperature counts", Params{Temperature: 10, TopP: 0.9}, []token.ID{0, 1, 2, 3, 4}},
+		{"a bias counts", Params{Temperature: 1, TopK: 1, Bias: []Bias{{Token: 4, Value: 9}}}, []token.ID{4}},
+	} {
+		if got := keptOf(t, logits, NewState(tt.p, nil, 1)); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestWhatIsDrawnWasKept(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		vocab := 1 + r.IntN(50)
+		logits := make([]float32, vocab)
+		for i := range logits {
+			logits[i] = float32(r.NormFloat64() * 3)
+		}
+		p := Params{Temperature: float32(r.IntN(3)), TopP: r.Float32(), TopK: r.IntN(vocab + 1), MinP: r.Float32() * 0.2}
+		st := NewState(p, nil, seed)
+		kept := keptOf(t, logits, st)
+		id, err := New(vocab).Sample(logits, st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(kept, id) {
+			t.Fatalf("seed %d: %+v: %d was drawn, kept are %v", seed, p, id, kept)
+		}
+		if p.Temperature > 0 && p.TopK > 0 && len(kept) > p.TopK {
+			t.Fatalf("seed %d: %+v: %d kept", seed, p, len(kept))
+		}
+	}
+}
