@@ -16,6 +16,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/tokenizer"
 	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
+	"github.com/sampo-ai/sampo/internal/weights/packed"
 )
 
 // Options say how a bundle is opened. The zero value takes everything as the files say.
@@ -199,6 +200,10 @@ func (b *Bundle) fail(err error) {
 func (b *Bundle) LoadModel(pool *tensor.Pool) (model.Model, error) {
 	if b.Family == nil || b.Source == nil {
 		return nil, fmt.Errorf("bundle: %s: it was opened without its weights", b.Path)
+	}
+	if p, ok := b.Source.(*packed.Source); ok {
+		p.Parallel(pool.Do)
+		defer p.Parallel(nil)
 	}
 	m, err := b.Family.Load(b.Config, b.Source, pool, b.naming)
 	if err != nil {

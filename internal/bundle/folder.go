@@ -13,7 +13,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/tokenizer"
 	"github.com/sampo-ai/sampo/internal/weights"
-	"github.com/sampo-ai/sampo/internal/weights/fp8"
+	"github.com/sampo-ai/sampo/internal/weights/packed"
 	"github.com/sampo-ai/sampo/internal/weights/safetensors"
 )
 
@@ -38,7 +38,7 @@ func (b *Bundle) readFolder(dir string, opt Options) error {
 	b.facts = folderFacts(dir, config)
 	b.facts.count(b.Source)
 	if !opt.TextOnly {
-		config = b.widen(config)
+		config = b.unpack(config)
 		b.fail(b.configureHF(config))
 	}
 	b.fail(b.textOfFolder(dir, config))
@@ -60,19 +60,19 @@ func (b *Bundle) openWeights(dir string) error {
 	return nil
 }
 
-// widen makes BF16 matrices of 8-bit floats with scales, and gives the config.json of a model that has them. Other
-// kinds of quantisation are left to the family, which refuses them.
-func (b *Bundle) widen(config *ordjson.Object) *ordjson.Object {
+// unpack puts matrices in place of packed ones, and gives the config.json of a model that has them. Other kinds of
+// quantisation are left to the family, which refuses them.
+func (b *Bundle) unpack(config *ordjson.Object) *ordjson.Object {
 	q, ok := config.Object("quantization_config")
-	if !ok || !fp8.Reads(q) {
+	if !ok || !packed.Reads(q) {
 		return config
 	}
-	wide, err := fp8.Open(b.Source, q)
+	src, err := packed.Open(b.Source, q)
 	if err != nil {
 		b.fail(err)
 		return config
 	}
-	b.Source = wide
+	b.Source = src
 	config = config.Clone()
 	config.Delete("quantization_config")
 	return config

@@ -70,12 +70,11 @@ func fromHF(family *model.Family, c model.Config, src weights.Source) (*Model, e
 		case name == "", c.TiedOutput && name == "output.weight":
 			continue
 		}
-		t, _ := src.Tensor(hf)
+		t, _ := weights.Describe(src, hf)
 		if !t.Type.Supported() {
 			return nil, fmt.Errorf("tensor %q has type %v, whose values are not known", hf, t.Type)
 		}
-		weights.Release(src, t)
-		t.Name, t.Data = name, nil // a source may have to make them
+		t.Name, t.Data = name, nil
 		in := Input{Tensor: t, as: arch.rewriteOf(name, m.Traits), plain: true, from: hf}
 		if in.as.heads > 0 && (len(t.Shape) == 0 || t.Shape[0]%(2*in.as.heads) != 0) {
 			return nil, fmt.Errorf("tensor %q has shape %v, which is not of %d heads", hf, t.Shape, in.as.heads)

@@ -11,6 +11,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
+	"github.com/sampo-ai/sampo/internal/weights/packed"
 )
 
 // pieceBytes is about how much of the result is in memory at a time.
@@ -54,6 +55,10 @@ func (j Job) Write(ctx context.Context, w io.Writer) (Report, error) {
 	out, err := gguf.NewWriter(w, m.Meta, targets)
 	if err != nil {
 		return report, err
+	}
+	if p, ok := m.source.(*packed.Source); ok {
+		p.Parallel(j.Pool.Do)
+		defer p.Parallel(nil)
 	}
 	c := converter{pool: j.Pool, floats: make([][]float32, j.Pool.Threads())}
 	done := int64(0)

@@ -49,6 +49,19 @@ func Release(src Source, t Tensor) {
 	}
 }
 
+// A describer is a Source that has to make the data of some tensors.
+type describer interface {
+	Describe(name string) (Tensor, bool)
+}
+
+// Describe gives a tensor of src. Its Data may be missing: who needs them asks for the Tensor.
+func Describe(src Source, name string) (Tensor, bool) {
+	if d, ok := src.(describer); ok {
+		return d.Describe(name)
+	}
+	return src.Tensor(name)
+}
+
 // Size gives the number of bytes of a tensor of type t whose dimensions are dims, the fastest last. It says what is
 // wrong with them, in words for the end of an error text.
 //

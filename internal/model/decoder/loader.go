@@ -62,7 +62,7 @@ func NewLoader(src weights.Source, pool *tensor.Pool, naming model.Naming, parts
 // HFRoot is what Hugging Face's names of the text model begin with: "" if there is no text model.
 func HFRoot(src weights.Source) string {
 	for _, root := range []string{"language_model.model.", "model.language_model.", "model."} {
-		if _, ok := src.Tensor(root + "embed_tokens.weight"); ok {
+		if _, ok := weights.Describe(src, root+"embed_tokens.weight"); ok {
 			return root
 		}
 	}
@@ -116,7 +116,7 @@ func (l *Loader) Rename(usual, own string) { l.own[usual] = own }
 // Has reports whether the file has a tensor; name includes the suffix.
 func (l *Loader) Has(name string) bool {
 	stem, suffix := cutSuffix(name)
-	_, ok := l.src.Tensor(l.name(stem) + suffix)
+	_, ok := weights.Describe(l.src, l.name(stem)+suffix)
 	return ok
 }
 
@@ -279,7 +279,7 @@ func (l *Loader) Norm(name string, n int, offset float32) Norm {
 // Rounded returns x as a constant of the type that a tensor is stored in: reference code keeps such constants so.
 func (l *Loader) Rounded(name string, x float32) float32 {
 	stem, suffix := cutSuffix(name)
-	switch t, _ := l.src.Tensor(l.name(stem) + suffix); t.Type {
+	switch t, _ := weights.Describe(l.src, l.name(stem)+suffix); t.Type {
 	case quant.BF16:
 		return quant.BF16ToF32(quant.F32ToBF16(x))
 	case quant.F16:

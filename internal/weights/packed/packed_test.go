@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fp8
+package packed
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/quant"
+	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/weights"
 )
 
@@ -82,7 +84,7 @@ func TestScalesMultiplyTheirPart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := s.Names(); !slices.Equal(got, []string{"a.weight", "norm.weight"}) {
+			if got := s.Names(); !slices.Equal(got, []string{"norm.weight", "a.weight"}) {
 				t.Errorf("names: got %v", got)
 			}
 			for range 2 { // made anew after it was released
@@ -114,24 +116,103 @@ func TestWhatCannotBeReadIsRefusedByName(t *testing.T) {
 		src    memory
 		want   string
 	}{
-		{`{"quant_method":"fp8"}`, memory{matrix}, `fp8: tensor "a.weight" has no scales`},
-		{`{"quant_method":"fp8"}`, memory{matrix, scale}, `fp8: tensor "a.weight_scale" has shape [2], which are no scales of a matrix of shape [3 3] in blocks of [0 0]`},
+		{`{"quant_method":"fp8"}`, memory{matrix}, `packed: tensor "a.weight" has no scales`},
+		{`{"quant_method":"fp8"}`, memory{matrix, scale}, `packed: tensor "a.weight_scale" has shape [2], which are no scales of a matrix of shape [3 3] in blocks of [0 0]`},
 		{`{"quant_method":"fp8","weight_block_size":[128]}`, memory{}, "quantization_config: a block has 1 sizes, want 2"},
 		{`{"quant_method":"fp8","weight_block_size":[0,128]}`, memory{}, "quantization_config: 0 is no size of a block"},
-		{`{"quant_method":"compressed-tensors","format":"pack-quantized"}`, memory{}, `quantization_config: compressed-tensors format "pack-quantized" is not supported, want float-quantized`},
+		{`{"quant_method":"compressed-tensors","format":"pack-quantized","config_groups":{"g":{"weights":{}}}}`, memory{}, `quantization_config: compressed-tensors format "pack-quantized" is not supported, want float-quantized or mxfp4-pack-quantized`},
 		{`{"quant_method":"compressed-tensors","format":"float-quantized"}`, memory{}, "quantization_config: config_groups: want one group"},
 		{
 			`{"quant_method":"compressed-tensors","format":"float-quantized","config_groups":{"g":null}}`,
 			memory{},
 			"quantization_config: config_groups.g: no weights",
 		},
-		{`{"quant_method":"awq"}`, memory{}, `quantization_config: quant_method "awq" is not supported, want fp8 or compressed-tensors`},
+		{`{"quant_method":"awq"}`, memory{}, `quantization_config: quant_method "awq" is not supported, want fp8, mxfp4 or compressed-tensors`},
 	} {
 		if _, err := Open(tt.src, config(t, tt.config)); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got %v, want %q", tt.config, err, tt.want)
 		}
 	}
-	if Reads(config(t, `{"quant_method":"mxfp4"}`)) {
-		t.Error("mxfp4 is not for this package")
+	if Reads(config(t, `{"quant_method":"awq"}`)) {
+		t.Error("awq is not for this package")
+	}
+}
+
+func TestMatricesOfFourBitsAreRefusedByName(t *testing.T) {
+	bytesOf := func(name string, typ quant.Type, shape ...int) weights.Tensor {
+		tensor := weights.Tensor{Name: name, Type: typ, Shape: shape}
+		tensor.Data = make([]byte, typ.RowBytes(tensor.Elems()))
+		return tensor
+	}
+	const mxfp4 = `{"quant_method":"mxfp4"}`
+	for _, tt := range []struct {
+		src  memory
+		want string
+	}{
+		{memory{bytesOf("a_blocks", quant.U8, 2, 3, 16)}, `packed: tensor "a_blocks" has no scales`},
+		{
+			memory{bytesOf("a_blocks", quant.U8, 2, 3, 16), bytesOf("a_scales", quant.U8, 2, 4)},
+			`packed: tensor "a_blocks" is U8 of shape [2 3 16] and its scales U8 of shape [2 4], want U8 codes of which 16 bytes share a scale of 8 bits`,
+		},
+		{
+			memory{bytesOf("a_blocks", quant.U8, 16), bytesOf("a_scales", quant.U8, 1)},
+			`packed: tensor "a_blocks" is U8 of shape [16] and its scales U8 of shape [1], want U8 codes of which 16 bytes share a scale of 8 bits`,
+		},
+		{
+			memory{bytesOf("a_blocks", quant.I8, 2, 1, 16), bytesOf("a_scales", quant.F32, 2, 1)},
+			`packed: tensor "a_blocks" is I8 of shape [2 1 16] and its scales F32 of shape [2 1], want U8 codes of which 16 bytes share a scale of 8 bits`,
+		},
+		{
+			memory{bytesOf("a_blocks", quant.U8, 2, 1, 16), bytesOf("a_scales", quant.U8, 2, 1), bytesOf("a.weight", quant.F32, 2, 32)},
+			`packed: tensor "a.weight" is there both packed and plain`,
+		},
+	} {
+		if _, err := Open(tt.src, config(t, mxfp4)); err == nil || err.Error() != tt.want {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+	// Experts keep their three dimensions and their name.
+	s, err := Open(memory{bytesOf("experts.up_blocks", quant.U8, 2, 3, 1, 16), bytesOf("experts.up_scales", quant.U8, 2, 3, 1)}, config(t, mxfp4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := s.Tensor("experts.up")
+	if !ok || got.Type != quant.MXFP4 || !slices.Equal(got.Shape, []int{2, 3, 32}) || len(got.Data) != 6*17 {
+		t.Errorf("got %v %v with %d bytes", got.Type, got.Shape, len(got.Data))
+	}
+}
+
+// The bytes are those that are read.
+func BenchmarkUnpack(b *testing.B) {
+	const out, in = 4096, 4096
+	fp8 := memory{
+		{Name: "a.weight", Type: quant.F8E4M3, Shape: []int{out, in}, Data: make([]byte, out*in)},
+		float32s("a.weight_scale_inv", []int{out / 128, in / 128}, make([]float32, out*in/128/128)...),
+	}
+	mxfp4 := memory{
+		{Name: "a.weight_blocks", Type: quant.U8, Shape: []int{out, in / 32, 16}, Data: make([]byte, out*in/2)},
+		{Name: "a.weight_scales", Type: quant.U8, Shape: []int{out, in / 32}, Data: make([]byte, out*in/32)},
+	}
+	for _, tt := range []struct {
+		name, config string
+		src          memory
+	}{{"fp8", `{"quant_method":"fp8","weight_block_size":[128,128]}`, fp8}, {"mxfp4", `{"quant_method":"mxfp4"}`, mxfp4}} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/threads=%d", tt.name, threads), func(b *testing.B) {
+				value, _ := ordjson.Parse([]byte(tt.config), 10)
+				s, err := Open(tt.src, value.(*ordjson.Object))
+				if err != nil {
+					b.Fatal(err)
+				}
+				pool := tensor.NewPool(threads)
+				defer pool.Close()
+				s.Parallel(pool.Do)
+				b.SetBytes(int64(len(tt.src[0].Data)))
+				for b.Loop() {
+					a, _ := s.Tensor("a.weight")
+					weights.Release(s, a)
+				}
+			})
+		}
 	}
 }
