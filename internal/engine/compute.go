@@ -97,6 +97,9 @@ func (j *job) do(row []float32, s *sampler.Sampler) {
 	if j.token, j.err = s.Sample(row, c.state); j.err == nil && r.Logprobs >= 0 {
 		j.own, j.top, j.err = s.Logprobs(row, j.token, r.Logprobs)
 	}
+	if j.err == nil && r.Kept {
+		j.err = s.Keep(j.top, row, c.state)
+	}
 	if c.straight = j.err == nil; c.straight {
 		c.state.Add(j.token)
 		c.drawn, j.drew = j.token, true

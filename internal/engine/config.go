@@ -33,6 +33,8 @@ type Config struct {
 	Threads        *tensor.Pool  // the model's pool: held for each step, samples rows in parallel; default: none
 	StepTimeout    time.Duration // a step that takes longer fails its requests; default DefaultStepTimeout
 	Logger         *slog.Logger  // default: slog.Default()
+
+	longAfter int // the model's LongAfter
 }
 
 // Defaults of Config.
@@ -89,6 +91,7 @@ func (c Config) resolve(m model.Config) (Config, error) {
 	setDefault(&c.Vocab, m.Vocab)
 	setDefault(&c.DraftTokens, DefaultDraftTokens)
 	c.DraftTokens = min(c.DraftTokens, maxDrafts)
+	c.longAfter = m.LongAfter()
 	setDefault(&c.Patience, DefaultPatience)
 	setDefault(&c.StepTimeout, DefaultStepTimeout)
 	if c.Logger == nil {

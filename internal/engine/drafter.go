@@ -56,6 +56,9 @@ func newDrafter(m model.Model, cfg *Config) (*drafter, error) {
 		return nil, err
 	}
 	d.context = context
+	if limit := c.LongAfter(); limit > 0 {
+		d.context = min(context, limit) // its keys would all have to be computed again
+	}
 	d.pool, err = kvcache.New(kvcache.Config{BlockSize: model.BlockSize, Groups: c.CacheGroups(), Blocks: blocks, NoReuse: true})
 	if err != nil {
 		return nil, err
@@ -111,7 +114,7 @@ func (d *drafter) catchUp(c *choice, n int) bool {
 		return false
 	}
 	if g.table == nil {
-		g.table = d.pool.NewTable("", cap(list))
+		g.table = d.pool.NewTable(kvcache.Root(""), cap(list))
 	}
 	for i := range g.spoken {
 		if g.base+i >= len(list) || list[g.base+i] != g.said[i] {

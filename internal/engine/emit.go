@@ -63,7 +63,7 @@ func (e *Engine) extend(j *job, now time.Time) {
 		c.output++
 		event.Finish = c.finish(j.token, e.cfg.MaxContext)
 		if r.Logprobs >= 0 {
-			event.Logprob, event.Top = j.own.Logprob, tokenLogprobs(nil, j.top)
+			event.Logprob, event.Rank, event.Top = j.own.Logprob, j.own.Rank, tokenLogprobs(nil, j.top)
 		}
 		e.step.tally.output += len(c.numbers)
 	}
@@ -88,6 +88,16 @@ func (e *Engine) extend(j *job, now time.Time) {
 	c.seq.Tokens = append(c.seq.Tokens, j.token)
 }
 
+// lengthen lets a choice that grew beyond the model's LongAfter compute all its tokens again, once: their keys are others
+// now. As in the reference code, no answer then depends on how its tokens came about. See docs/adr/0007.
+func (e *Engine) lengthen(c *choice) {
+	if c.long || e.cfg.longAfter == 0 || len(c.seq.Tokens) <= e.cfg.longAfter {
+		return
+	}
+	c.long = true
+	e.scheduler.Restart(&c.seq, e.newTable(c))
+}
+
 // promptInfo says what became of the prompt, which is computed now.
 func (e *Engine) promptInfo(r *request) *inference.PromptInfo {
 	first := &r.choices[0].seq
@@ -110,6 +120,8 @@ func (e *Engine) settle(r *request) {
 	for i, c := range r.choices {
 		if len(c.numbers) == 0 && (i > 0 || r.forked) {
 			e.retire(c)
+		} else {
+			e.lengthen(c)
 		}
 	}
 	if !r.live() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/kvcache"
 )
 
 // run is the engine's goroutine.
@@ -126,7 +127,7 @@ func (e *Engine) admit(r *request) {
 		return
 	}
 	e.open[r] = struct{}{}
-	if e.spill != nil && !r.scoring() && !e.cfg.NoPrefixCache {
+	if e.spill != nil && !r.choices[0].seq.SkipCache && !e.cfg.NoPrefixCache {
 		e.spill.waiting = append(e.spill.waiting, r)
 		return
 	}
@@ -137,11 +138,17 @@ func (e *Engine) admit(r *request) {
 func (e *Engine) queue(r *request) {
 	first := &r.choices[0].seq
 	first.Arrived = r.arrived
-	first.Table = e.pool.NewTable(r.CacheSalt, cap(first.Tokens))
-	if r.Session != "" {
-		first.Table.Keep()
-	}
+	first.Table = e.newTable(r.choices[0])
 	e.scheduler.Add(first)
+}
+
+// newTable returns an empty table for a choice.
+func (e *Engine) newTable(c *choice) *kvcache.Table {
+	t := e.pool.NewTable(c.root(), cap(c.seq.Tokens))
+	if c.req.Session != "" {
+		t.Keep()
+	}
+	return t
 }
 
 // expire ends requests that waited too long for their first step.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/kvcache"
 	"github.com/sampo-ai/sampo/internal/sampler"
 	"github.com/sampo-ai/sampo/internal/scheduler"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -44,6 +45,7 @@ type choice struct {
 	drawn    token.ID // the latest token of the step under way
 	straight bool     // and every guess before it was right
 	guessing bool     // guesses of the step under way are still to be judged
+	long     bool     // its tokens are more than the model's LongAfter, and its keys of that kind
 }
 
 // newRequest checks req and prepares its choices.
@@ -65,12 +67,13 @@ func newRequest(req inference.Request, cfg *Config) (*request, error) {
 			continue
 		}
 		c := &choice{req: r, numbers: []int{i}, state: sampler.NewState(params, req.Prompt, seed(&req, i))}
+		c.long = cfg.longAfter > 0 && len(req.Prompt) > cfg.longAfter
 		c.seq.Owner, c.seq.Priority, c.seq.Tenant = c, req.Priority, req.Tenant
 		r.choices = append(r.choices, c)
 	}
 	first := &r.choices[0].seq
 	first.Tokens = r.tokens(req.Prompt)
-	first.SkipCache = r.scoring()
+	first.SkipCache = r.SkipCache || r.scoring()
 	if r.scoring() {
 		r.scores = make([][]inference.TokenLogprob, len(req.Prompt)-1)
 	}
@@ -133,6 +136,14 @@ func samplingParams(req *inference.Request) sampler.Params {
 		p.Ends = slices.Concat([]token.ID{req.EOS}, req.MoreEOS, req.Stop)
 	}
 	return p
+}
+
+// root returns the name that the names of the choice's blocks start from.
+func (c *choice) root() kvcache.Hash {
+	if c.long {
+		return kvcache.LongRoot(c.req.CacheSalt)
+	}
+	return kvcache.Root(c.req.CacheSalt)
 }
 
 // tokens returns a list that begins with prompt and has room to grow.

@@ -127,7 +127,11 @@ func (c *choice) draftRoom(cfg *Config) int {
 	if !r.told || !r.forked || r.scoring() {
 		return 0
 	}
-	return min(cfg.DraftTokens, r.maxOutput-c.output-1, cfg.MaxContext-len(c.seq.Tokens)-1)
+	room := min(cfg.DraftTokens, r.maxOutput-c.output-1, cfg.MaxContext-len(c.seq.Tokens)-1)
+	if cfg.longAfter > 0 && !c.long {
+		room = min(room, cfg.longAfter-len(c.seq.Tokens))
+	}
+	return room
 }
 
 // learn takes note of a guess that was checked.

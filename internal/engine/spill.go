@@ -133,7 +133,7 @@ func (s *spill) revive(pool *kvcache.Pool, ready func(*request)) {
 func (s *spill) step(pool *kvcache.Pool, r *request) bool {
 	v, size := &r.revival, pool.BlockSize()
 	if v.next == 0 {
-		v.hash = kvcache.Root(r.CacheSalt)
+		v.hash = r.choices[0].root()
 	}
 	if (v.next+1)*size >= len(r.Prompt) { // the last token is computed in any case
 		return false

@@ -50,6 +50,9 @@ func withDisk(t *testing.T, f *fake, dir string, cfg Config) *Engine {
 func waitForDisk(t *testing.T, e *Engine, prompt []token.ID) {
 	t.Helper()
 	hash, last := kvcache.Root(""), (len(prompt)-1)/model.BlockSize-1
+	if e.cfg.longAfter > 0 && len(prompt) > e.cfg.longAfter {
+		hash = kvcache.LongRoot("")
+	}
 	for i := range last + 1 {
 		hash = kvcache.Chain(hash, prompt[i*model.BlockSize:(i+1)*model.BlockSize])
 		for g := range e.groups {

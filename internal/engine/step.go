@@ -82,7 +82,9 @@ func (s *step) begin(b *scheduler.Batch) {
 	for _, slice := range b.Slices {
 		c := slice.Owner.(*choice)
 		s.join(c.req)
-		m.Sequences = append(m.Sequences, model.Sequence{Rows: slice.Count, Past: slice.First, Tables: slice.Table.Blocks()})
+		m.Sequences = append(m.Sequences, model.Sequence{
+			Rows: slice.Count, Past: slice.First, Length: len(slice.Tokens) + slice.Drafts, Tables: slice.Table.Blocks(),
+		})
 		first := len(m.Tokens)
 		end := slice.First + slice.Count - slice.Drafts
 		m.Tokens = append(append(m.Tokens, slice.Tokens[slice.First:end]...), slice.Draft[:slice.Drafts]...)

@@ -23,15 +23,16 @@ import (
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
+// tinyBuilders make the tiny models by the name of their kind.
+var tinyBuilders = map[string]func(*tensor.Pool, quant.Type, uint64) (model.Model, error){
+	"llama": tiny.Llama, "gemma3": tiny.Gemma3, "longrope": tiny.LongRope,
+}
+
 // tinyModel makes one of the tiny models on a pool of its own.
 func tinyModel(t *testing.T, family string, kind quant.Type, threads int) (model.Model, *tensor.Pool) {
 	t.Helper()
 	pool := tensor.NewPool(threads)
-	build := tiny.Llama
-	if family == "gemma3" {
-		build = tiny.Gemma3
-	}
-	m, err := build(pool, kind, 7)
+	m, err := tinyBuilders[family](pool, kind, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func tinyRequests(r *rand.Rand) []inference.Request {
 }
 
 func TestRealModelsGiveTheSameTokensHoweverTheyRun(t *testing.T) {
-	for _, family := range []string{"llama", "gemma3"} {
+	for _, family := range []string{"llama", "gemma3", "longrope"} {
 		for _, kind := range []quant.Type{quant.F32, quant.Q80} {
 			t.Run(fmt.Sprintf("%s/%v", family, kind), func(t *testing.T) {
 				t.Parallel()
@@ -165,24 +166,22 @@ func compareAnswers(t *testing.T, where string, got, want answer) {
 
 func TestDraftModelsChangeNothing(t *testing.T) {
 	requests := tinyRequests(rand.New(rand.NewPCG(4, 9)))
-	want := aloneAnswers(t, "llama", quant.F32, requests)
 	for _, tt := range []struct {
-		name   string
-		family string
-		seed   uint64
-		exact  bool
+		name          string
+		target, draft string
+		seed          uint64
+		exact         bool
 	}{
-		{"the model itself", "llama", 7, true},
-		{"another model", "llama", 8, false},
-		{"one with windows", "gemma3", 9, false},
+		{"the model itself", "llama", "llama", 7, true},
+		{"another model", "llama", "llama", 8, false},
+		{"one with windows", "llama", "gemma3", 9, false},
+		{"one with LongRoPE", "llama", "longrope", 7, false},
+		{"a target with LongRoPE", "longrope", "llama", 7, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m, pool := tinyModel(t, "llama", quant.F32, 2)
-			build := tiny.Llama
-			if tt.family == "gemma3" {
-				build = tiny.Gemma3
-			}
-			draft, err := build(pool, quant.F32, tt.seed)
+			want := aloneAnswers(t, tt.target, quant.F32, requests)
+			m, pool := tinyModel(t, tt.target, quant.F32, 2)
+			draft, err := tinyBuilders[tt.draft](pool, quant.F32, tt.seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +214,7 @@ func TestDraftModelsChangeNothing(t *testing.T) {
 }
 
 func TestRealBlocksComeBackFromTheDisk(t *testing.T) {
-	for _, family := range []string{"llama", "gemma3"} {
+	for _, family := range []string{"llama", "gemma3", "longrope"} {
 		t.Run(family, func(t *testing.T) {
 			requests := tinyRequests(rand.New(rand.NewPCG(8, 9)))
 			want := aloneAnswers(t, family, quant.Q80, requests)

@@ -18,6 +18,10 @@ func Root(salt string) Hash {
 	return sha256.Sum256(append([]byte("sampo kvcache root\x00"), salt...))
 }
 
+// LongRoot is the Root of sequences under the same salt whose keys differ from those of others with the same tokens, since
+// they are longer than the model's LongAfter: none of their names is one of theirs.
+func LongRoot(salt string) Hash { return Chain(Root(salt), nil) }
+
 // A chainer extends hashes by the tokens of one block; it keeps the buffer that they are written to.
 type chainer struct{ buf []byte }
 

@@ -53,9 +53,9 @@ func New(cfg Config) (*Pool, error) {
 	return p, nil
 }
 
-// NewTable returns an empty table for a sequence of about tokens tokens. Tables share blocks only under one salt.
-func (p *Pool) NewTable(salt string, tokens int) *Table {
-	t := &Table{blocks: make([][]BlockID, len(p.stores)), let: make([]int, len(p.stores)), root: Root(salt)}
+// NewTable returns an empty table for a sequence of about tokens tokens. Tables share blocks only under one root.
+func (p *Pool) NewTable(root Hash, tokens int) *Table {
+	t := &Table{blocks: make([][]BlockID, len(p.stores)), let: make([]int, len(p.stores)), root: root}
 	n := (tokens + p.cfg.BlockSize - 1) / p.cfg.BlockSize
 	for g := range t.blocks {
 		t.blocks[g] = make([]BlockID, 0, n)
@@ -215,8 +215,8 @@ func (p *Pool) Trim(t *Table) {
 
 // Fork returns a table for a sequence that continues t's tokens on its own. Both list the same blocks.
 func (p *Pool) Fork(t *Table, tokens int) *Table {
-	f := p.NewTable("", tokens)
-	f.root, f.tokens, f.named, f.keep = t.root, t.tokens, t.named, t.keep
+	f := p.NewTable(t.root, tokens)
+	f.tokens, f.named, f.keep = t.tokens, t.named, t.keep
 	// A name may cover tokens that t has but not computed; the fork's differ there.
 	f.hashes = append(f.hashes, t.hashes[:min(len(t.hashes), t.tokens/p.cfg.BlockSize)]...)
 	for g := range t.blocks {

@@ -99,7 +99,7 @@ func (l *ledger) open(r *rand.Rand) {
 	for range 1 + r.IntN(16) {
 		s.tokens = append(s.tokens, token.ID(r.IntN(8)/7))
 	}
-	s.table = l.pool.NewTable(s.salt, 0)
+	s.table = l.pool.NewTable(Root(s.salt), 0)
 	if r.IntN(3) == 0 {
 		s.table.Keep()
 	}

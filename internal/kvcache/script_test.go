@@ -42,13 +42,13 @@ func (d *desk) do(c testkit.Command) string {
 		d.open(c)
 		return ""
 	case "match":
-		d.tables[c.Words[0]] = d.pool.NewTable(c.Options["salt"], 0)
+		d.tables[c.Words[0]] = d.pool.NewTable(Root(c.Options["salt"]), 0)
 		n := d.pool.Match(d.tables[c.Words[0]], letters(c.Words[1]))
 		return fmt.Sprintf("%d cached\n", n)
 	case "compute":
 		name := c.Words[0]
 		if d.tables[name] == nil {
-			d.tables[name] = d.pool.NewTable("", 0)
+			d.tables[name] = d.pool.NewTable(Root(""), 0)
 		}
 		if c.Options["keep"] == "yes" {
 			d.tables[name].Keep()

@@ -14,20 +14,20 @@ import (
 )
 
 func TestIdentityFollowsTheModelAndItsConfiguration(t *testing.T) {
-	of := func(context int) []byte {
+	of := func(cache tensor.KVType) []byte {
 		b := openDraft(t)
 		defer b.Close()
-		b.Config.Context = context
+		b.Config.CacheType = cache
 		id, err := identity(b)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return id
 	}
-	if !bytes.Equal(of(100), of(100)) {
+	if !bytes.Equal(of(tensor.KVF16), of(tensor.KVF16)) {
 		t.Errorf("the same model has two identities")
 	}
-	if bytes.Equal(of(100), of(200)) {
+	if bytes.Equal(of(tensor.KVF16), of(tensor.KVBF16)) {
 		t.Errorf("two configurations have one identity")
 	}
 }

@@ -91,7 +91,6 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Config.Context = cfg.MaxContext
 	weights, err := load(b, pool)
 	if err != nil {
 		return nil, err

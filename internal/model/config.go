@@ -37,9 +37,8 @@ type Config struct {
 	Activation     tensor.Nonlinearity
 	TiedOutput     bool // logits use the embedding matrix
 
-	// Not read from a file: what the caller may set before Load.
+	// Not read from a file: the caller may set it before Load.
 	CacheType tensor.KVType // of keys and values; F16 unless set
-	Context   int           // longest sequence that will be run, for Rope.Long; 0: MaxContext
 
 	Window       int    // tokens that a window layer sees, the current one included; 0: no window layers
 	WindowLayers []bool // [L], or nil: none
@@ -97,12 +96,15 @@ func (c *Config) TurnsHeads(layer int) bool {
 	return c.NoRopeLayers == nil || !c.NoRopeLayers[layer]
 }
 
-// Longest returns the length of the longest sequence that will be run.
-func (c *Config) Longest() int {
-	if c.Context > 0 {
-		return c.Context
+// LongAfter returns the length after which a sequence has other keys, from its first token on: LongRoPE's original
+// context. 0: there is no such length.
+func (c *Config) LongAfter() int {
+	for _, r := range []*Rope{&c.Rope, &c.WindowRope} {
+		if r.Long != nil {
+			return r.Long.OriginalContext
+		}
 	}
-	return c.MaxContext
+	return 0
 }
 
 func (c *Config) windowLayers() int {

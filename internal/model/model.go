@@ -59,6 +59,9 @@ type Batch struct {
 type Sequence struct {
 	Rows int // consecutive rows of this batch, at least 1
 	Past int // tokens already in the cache
+	// Length is how many tokens the whole sequence has, also those that later batches bring; 0: those up to this batch's
+	// end. Config.LongAfter tells what it decides; the keys in the cache are to be of the same kind.
+	Length int
 	// Tables has one block table for each cache group: position/BlockSize indexes it, and it reaches to the last
 	// position of this batch. A block that a window let go is kvcache.None.
 	Tables [][]kvcache.BlockID
@@ -102,6 +105,9 @@ func (b *Batch) checkSequence(i, row int, cache *Cache) error {
 	s := &b.Sequences[i]
 	if s.Rows < 1 || s.Past < 0 || row+s.Rows > len(b.Tokens) {
 		return fmt.Errorf("model: batch: sequence %d has %d rows after %d tokens, and %d rows are left", i, s.Rows, s.Past, len(b.Tokens)-row)
+	}
+	if s.Length != 0 && s.Length < s.Past+s.Rows {
+		return fmt.Errorf("model: batch: sequence %d of %d tokens has %d rows after %d", i, s.Length, s.Rows, s.Past)
 	}
 	for j := range s.Rows {
 		if got := int(b.Positions[row+j]); got != s.Past+j {

@@ -41,8 +41,8 @@ func YarnMagnitude(factor, weight float64) float64 {
 	return 0.1*weight*math.Log(factor) + 1
 }
 
-// LongRope is LongRoPE (arXiv:2402.13753): each frequency has a divisor of its own, from the long list if sequences may
-// become longer than the original context.
+// LongRope is LongRoPE (arXiv:2402.13753): each frequency has a divisor of its own, from the long list in sequences that
+// are longer than the original context. All keys of a sequence are turned by one list: see Config.LongAfter.
 //
 // Shapes: Short, Long [Width/2].
 type LongRope struct {
@@ -58,14 +58,14 @@ func LongMagnitude(factor, originalContext float64) float64 {
 	return math.Sqrt(1 + math.Log(factor)/math.Log(originalContext))
 }
 
-// Frequencies returns the angle per position of each pair, in a model that runs sequences of up to longest tokens.
+// Frequencies returns the angle per position of each pair, in a sequence of so many tokens.
 //
 // Shapes: result [Width/2].
-func (r Rope) Frequencies(longest int) []float32 {
+func (r Rope) Frequencies(tokens int) []float32 {
 	divisors := r.Divisors
 	if r.Long != nil {
 		divisors = r.Long.Short
-		if longest > r.Long.OriginalContext {
+		if tokens > r.Long.OriginalContext {
 			divisors = r.Long.Long
 		}
 	}

@@ -107,7 +107,7 @@ func (y *yard) add() {
 	}
 	c.seq.Owner, c.seq.Priority, c.seq.SkipCache = c, int64(y.r.IntN(3)), y.r.IntN(5) == 0
 	c.seq.Tenant, c.seq.Arrived = string(rune('a'+y.r.IntN(3))), y.now
-	c.seq.Table = y.pool.NewTable("", 0)
+	c.seq.Table = y.pool.NewTable(kvcache.Root(""), 0)
 	y.scheduler.Add(&c.seq)
 	y.clients = append(y.clients, c)
 }

@@ -79,6 +79,16 @@ func (s *Scheduler) Fork(parent, child *Sequence, tokens int) {
 	s.run(child)
 }
 
+// Restart takes the blocks of a sequence, which then waits to compute all its tokens again, into table.
+func (s *Scheduler) Restart(q *Sequence, table *kvcache.Table) {
+	if q.state == gone {
+		return
+	}
+	s.take(q)
+	q.Table = table
+	s.wait(q)
+}
+
 // Remove takes a sequence out, wherever it is, and frees its blocks. It may be called more than once.
 func (s *Scheduler) Remove(q *Sequence) {
 	s.take(q)

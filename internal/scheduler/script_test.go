@@ -42,7 +42,7 @@ func (s *stage) do(c testkit.Command) string {
 		s.open(c)
 	case "add":
 		q := s.sequence(c)
-		q.Table = s.pool.NewTable("", len(q.Tokens))
+		q.Table = s.pool.NewTable(kvcache.Root(""), len(q.Tokens))
 		s.scheduler.Add(q)
 	case "fork":
 		parent := s.named[c.Words[0]]

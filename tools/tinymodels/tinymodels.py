@@ -11,6 +11,8 @@ file of each checkpoint. Writes, for each model, FAMILY/testdata/NAME/ with
     tokens.json                      the prompt
     logits.f32                       [S, V] little-endian floats: the reference
     layers.f32                       [L, S, E] the residual stream after each layer (only where asked for below)
+    crossing.json                    for LongRoPE: a prompt shorter than the original context, the greedy tokens after it, which
+                                     end behind that, and their logits [tokens, V]
 """
 
 import argparse
@@ -180,15 +182,33 @@ def reference(model, folder, keep_layers):
     """Writes the prompt, its logits and, if asked for, the residual stream after each layer."""
     vocab = model.config.vocab_size
     tokens = torch.randint(0, vocab, (1, PROMPT_TOKENS))
-    layers = []
+    layers, hooks = [], []
     for layer in model.model.layers:
-        layer.register_forward_hook(lambda _m, _i, out: layers.append((out[0] if isinstance(out, tuple) else out).reshape(PROMPT_TOKENS, -1)))
+        hooks.append(layer.register_forward_hook(lambda _m, _i, out: layers.append((out[0] if isinstance(out, tuple) else out).reshape(PROMPT_TOKENS, -1))))
     with torch.no_grad():
         logits = model(tokens, use_cache=False).logits[0]
+    for hook in hooks:
+        hook.remove()
     (folder / "tokens.json").write_text(json.dumps(tokens[0].tolist()) + "\n")
     logits.numpy().astype("<f4").tofile(folder / "logits.f32")
     if keep_layers:
         torch.stack(layers).numpy().astype("<f4").tofile(folder / "layers.f32")
+
+
+def crossing(model, folder):
+    """Writes greedy text that begins below LongRoPE's original context and ends above it. Each step computes the whole sequence, by the
+    list that its length asks for; generate() does the same, since it drops its cache at the limit."""
+    limit = model.config.original_max_position_embeddings
+    prompt = torch.randint(0, model.config.vocab_size, (1, limit - 8))
+    tokens, logits = prompt, []
+    with torch.no_grad():
+        for _ in range(24):
+            logits.append(model(tokens, use_cache=False).logits[0, -1])
+            tokens = torch.cat([tokens, logits[-1].argmax().reshape(1, 1)], dim=1)
+        same = model.generate(prompt, max_new_tokens=24, do_sample=False, eos_token_id=None, attention_mask=torch.ones_like(prompt))
+    assert torch.equal(same, tokens), "generate() differs"
+    made = tokens[0, prompt.shape[1] :].tolist()
+    (folder / "crossing.json").write_text(json.dumps({"prompt": prompt[0].tolist(), "tokens": made, "logits": torch.stack(logits).tolist()}) + "\n")
 
 
 def convert(folder, checkout):
@@ -232,6 +252,8 @@ def main():
         model.save_pretrained(folder)
         (folder / "generation_config.json").unlink(missing_ok=True)
         reference(model, folder, name in KEEP_LAYERS)
+        if (config.rope_parameters or {}).get("rope_type") == "longrope":
+            crossing(model, folder)
         if name not in NO_GGUF:
             convert(folder, args.llama_cpp)
 

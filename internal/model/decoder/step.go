@@ -3,6 +3,8 @@
 package decoder
 
 import (
+	"slices"
+
 	"github.com/sampo-ai/sampo/internal/kvcache"
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/tensor"
@@ -32,6 +34,7 @@ type Step struct {
 	slots    [][]int32    // [groups][T] block·P + place in the block of each row
 	kinds    [2]layerKind // of layers that see everything, of window layers
 	identity []int32      // [T] 0, 1, 2 ...
+	long     []bool       // [T] the row belongs to a sequence longer than Config.LongAfter; empty: none does
 	tables   [][]int32    // [groups] block tables of all sequences, one after the other
 
 	// What threads work on, and the work, bound once so that a step makes no closures.
@@ -54,6 +57,7 @@ type Step struct {
 type layerKind struct {
 	group    int              // cache group
 	rotation *tensor.Rotation // nil: there are no such layers
+	long     *tensor.Rotation // in sequences longer than Config.LongAfter; nil: they have no other one
 	all      queries          // every row asks
 	outputs  queries          // the rows of Outputs ask, in the last layer
 }
@@ -85,7 +89,10 @@ func (s *Step) init(c *model.Config, pool *tensor.Pool) {
 		if c.IsWindow(layer) {
 			rope, window = c.WindowRope, c.Window
 		}
-		k.group, k.rotation = c.Group(layer), newRotation(rope, c.Longest())
+		k.group, k.rotation = c.Group(layer), newRotation(rope, 0)
+		if rope.Long != nil {
+			k.long = newRotation(rope, c.LongAfter()+1)
+		}
 		k.all.attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, window).WithSoftCap(c.AttentionCap)
 		k.outputs.attention = tensor.NewAttention(pool, c.Heads, c.KVHeads, c.HeadDim, window).WithSoftCap(c.AttentionCap)
 	}
@@ -95,8 +102,9 @@ func (s *Step) init(c *model.Config, pool *tensor.Pool) {
 	s.storeRows, s.queryRows, s.gateRows = s.store, s.turnQueries, s.applyGate
 }
 
-func newRotation(r model.Rope, longest int) *tensor.Rotation {
-	rotation := tensor.NewRotation(r.Frequencies(longest), r.Interleaved)
+// newRotation returns the rotation of sequences of so many tokens.
+func newRotation(r model.Rope, length int) *tensor.Rotation {
+	rotation := tensor.NewRotation(r.Frequencies(length), r.Interleaved)
 	if r.Magnitude != 0 {
 		rotation = rotation.WithMagnitude(float32(r.Magnitude))
 	}
@@ -114,13 +122,32 @@ func (s *Step) begin(b *model.Batch, cache *model.Cache) {
 	for group := range cache.Groups() {
 		s.placeRows(group)
 	}
+	s.findLong()
 	for i := range s.kinds {
 		if k := &s.kinds[i]; k.rotation != nil {
 			k.rotation.Set(b.Positions)
+			if k.long != nil && len(s.long) > 0 {
+				k.long.Set(b.Positions)
+			}
 			s.planAll(k)
 		}
 	}
 	s.planOutputs(&s.kinds[s.kindOf(s.cfg.Layers-1)])
+}
+
+// findLong finds the rows of sequences that are longer than Config.LongAfter.
+func (s *Step) findLong() {
+	s.long = s.long[:0]
+	limit := s.cfg.LongAfter()
+	isLong := func(q model.Sequence) bool { return max(q.Length, q.Past+q.Rows) > limit }
+	if limit == 0 || !slices.ContainsFunc(s.batch.Sequences, isLong) {
+		return
+	}
+	for _, q := range s.batch.Sequences {
+		for range q.Rows {
+			s.long = append(s.long, isLong(q))
+		}
+	}
 }
 
 // placeRows finds the cache slot of each row in one group and copies the sequences' tables.
@@ -197,9 +224,15 @@ func (s *Step) queries() *queries {
 
 // turn rotates the heads of a row in the way of the current layer.
 func (s *Step) turn(heads []float32, row int) {
-	if s.cfg.TurnsHeads(s.layer) {
-		s.kinds[s.kindOf(s.layer)].rotation.Turn(heads, s.cfg.HeadDim, row)
+	if !s.cfg.TurnsHeads(s.layer) {
+		return
 	}
+	k := &s.kinds[s.kindOf(s.layer)]
+	rotation := k.rotation
+	if k.long != nil && len(s.long) > 0 && s.long[row] {
+		rotation = k.long
+	}
+	rotation.Turn(heads, s.cfg.HeadDim, row)
 }
 
 // kindOf returns the kind of a layer: 0 if it sees everything, 1 if it sees a window.

@@ -176,7 +176,7 @@ func TestLayersWithoutPositionsAreThoseOfTheList(t *testing.T) {
 	}
 }
 
-func TestLongRopeIsChosenByTheLongestSequence(t *testing.T) {
+func TestLongRopeIsChosenByTheLengthOfTheSequence(t *testing.T) {
 	got, err := fromJSON(t, phiJSON, map[string]string{
 		"partial_rotary_factor": `0.25`, "rope_scaling": `{"type": "longrope", "short_factor": [1, 2], "long_factor": [4, 8]}`,
 	})
@@ -186,10 +186,12 @@ func TestLongRopeIsChosenByTheLongestSequence(t *testing.T) {
 	if want := math.Sqrt(1 + math.Log(32)/math.Log(4096)); math.Abs(got.Rope.Magnitude-want) > 1e-12 {
 		t.Errorf("magnitude %v, want %v", got.Rope.Magnitude, want)
 	}
-	for context, want := range map[int][]float32{0: {1. / 4, 0.01 / 8}, 4096: {1, 0.01 / 2}, 4097: {1. / 4, 0.01 / 8}} {
-		got.Context = context
-		if freqs := got.Rope.Frequencies(got.Longest()); !cmp.Equal(freqs, want, cmpopts.EquateApprox(1e-6, 0)) {
-			t.Errorf("context of %d: frequencies %v, want %v", context, freqs, want)
+	if got.LongAfter() != 4096 {
+		t.Errorf("long after %d tokens, want 4096", got.LongAfter())
+	}
+	for length, want := range map[int][]float32{0: {1, 0.01 / 2}, 4096: {1, 0.01 / 2}, 4097: {1. / 4, 0.01 / 8}} {
+		if freqs := got.Rope.Frequencies(length); !cmp.Equal(freqs, want, cmpopts.EquateApprox(1e-6, 0)) {
+			t.Errorf("%d tokens: frequencies %v, want %v", length, freqs, want)
 		}
 	}
 }

@@ -55,6 +55,6 @@ func use(t *testing.T, c *model.Config) {
 		c.TurnsHeads(layer)
 	}
 	for _, rope := range []model.Rope{c.Rope, c.WindowRope} {
-		rope.Frequencies(c.Longest())
+		rope.Frequencies(c.LongAfter() + 1)
 	}
 }

@@ -6,8 +6,7 @@
 // some sizes with a window in all layers, with LongRoPE (arXiv:2402.13753), or with a rotation of the first part of each
 // head only. Rotation pairs halves in every format.
 //
-// Which list of LongRoPE counts is decided once, by the longest sequence that will be run (Config.Context): a change in
-// the middle of a text would make the cached keys wrong.
+// Which list of LongRoPE counts is decided by the length of each sequence, as in the reference code: docs/adr/0007.
 package phi3
 
 import (

@@ -37,6 +37,17 @@ func Gemma3(pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
 	return load(c, pool, t, seed)
 }
 
+// LongRope returns a Llama with LongRoPE, whose sequences of more than 100 tokens have other keys.
+func LongRope(pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
+	c := config("llama")
+	c.Rope.Long = &model.LongRope{OriginalContext: 100}
+	for m := range c.Rope.Width / 2 {
+		c.Rope.Long.Short = append(c.Rope.Long.Short, 1+float32(m)/8)
+		c.Rope.Long.Long = append(c.Rope.Long.Long, 1+float32(m))
+	}
+	return load(c, pool, t, seed)
+}
+
 func config(family string) model.Config {
 	return model.Config{
 		Family: family, Vocab: Vocab, Hidden: 64, Layers: 3, Heads: 4, KVHeads: 2, HeadDim: 16, FFN: 96,
