@@ -229,5 +229,5 @@ func (m *Model) promptTokens(info chat.PromptInfo, logprobs [][]inference.TokenL
 // describe adds the text to a token's logprob.
 func (m *Model) describe(t inference.TokenLogprob) chat.TokenLogprob {
 	b := m.Tokenizer.Bytes(t.Token)
-	return chat.TokenLogprob{ID: t.Token, Text: strings.ToValidUTF8(string(b), "\uFFFD"), Bytes: b, Logprob: t.Logprob, Rank: t.Rank}
+	return chat.TokenLogprob{ID: t.Token, Text: strings.ToValidUTF8(string(b), "\uFFFD"), Bytes: b, Logprob: t.Logprob, Rank: t.Rank, Kept: t.Kept}
 }

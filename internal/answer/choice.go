@@ -189,7 +189,7 @@ func lowerBound(sorted []int, x int) int {
 
 // token returns what is told about an output token.
 func (c *choice) token(e inference.Event) chat.Token {
-	t := chat.Token{TokenLogprob: c.model.describe(inference.TokenLogprob{Token: e.Token, Logprob: e.Logprob})}
+	t := chat.Token{TokenLogprob: c.model.describe(inference.TokenLogprob{Token: e.Token, Logprob: e.Logprob, Rank: e.Rank, Kept: true})}
 	t.Scored = c.params.Logprobs != nil
 	for _, top := range e.Top {
 		t.Top = append(t.Top, c.model.describe(top))

@@ -37,12 +37,16 @@ func (m *Model) request(p *chat.Params) (inference.Request, error) {
 			return inference.Request{}, m.outside("stop_token_ids", id)
 		}
 	}
+	logprobs := logprobCount(p.Logprobs)
+	if p.Candidates != nil {
+		logprobs = max(logprobs, *p.Candidates)
+	}
 	req := inference.Request{
 		ID: p.RequestID, Choices: max(1, p.Choices), Sampling: sampling,
 		MaxTokens: inference.Unlimited, MinTokens: p.MinTokens,
 		EOS: m.eos, MoreEOS: m.moreEOS, Stop: p.StopTokens, IgnoreEOS: p.IgnoreEOS,
-		Logprobs: logprobCount(p.Logprobs), PromptLogprobs: logprobCount(p.PromptLogprobs),
-		CacheSalt: p.CacheSalt, Session: p.Session, Priority: p.Priority, Tenant: p.Tenant,
+		Logprobs: logprobs, PromptLogprobs: logprobCount(p.PromptLogprobs), Kept: p.Candidates != nil,
+		SkipCache: p.Fresh, CacheSalt: p.CacheSalt, Session: p.Session, Priority: p.Priority, Tenant: p.Tenant,
 	}
 	if p.MaxTokens != nil {
 		req.MaxTokens = *p.MaxTokens

@@ -11,9 +11,10 @@ var (
 	manyParams   = map[string]string{}
 	deepFuncs    = map[string]string{}
 	widePackages = map[string]string{
-		"internal/tensor": "matrices, attention and the element-wise operations of all families",
-		"internal/chat":   "the neutral form that every API maps to",
-		"internal/kernel": "one name for each kernel",
+		"internal/tensor":      "matrices, attention and the element-wise operations of all families",
+		"internal/chat":        "the neutral form that every API maps to",
+		"internal/wire/openai": "one request and one body for each endpoint",
+		"internal/kernel":      "one name for each kernel",
 	}
 )
 

@@ -10,16 +10,19 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/sampo-ai/sampo/internal/server"
 )
 
 // An access says where the server listens and who may use it.
 type access struct {
 	host     string
-	loopback bool     // only this machine can reach it
-	keys     []string // none: no key is needed
-	keyFile  string   // where the keys come from; "" for the environment
-	made     bool     // the key was made now
+	loopback bool         // only this machine can reach it
+	keys     []server.Key // none: no key is needed
+	keyFile  string       // where the keys come from; "" for the environment
+	made     bool         // the key was made now
 	warning  string
 }
 
@@ -38,7 +41,7 @@ func (f *serveFlags) access(env *Env) (*access, error) {
 	case f.apiKeyFile != "":
 		err = a.readKeys(f.apiKeyFile)
 	case env.Getenv("SAMPO_API_KEY") != "":
-		a.keys = []string{env.Getenv("SAMPO_API_KEY")}
+		a.keys = []server.Key{{Secret: env.Getenv("SAMPO_API_KEY")}}
 	case f.public:
 		err = a.ensureKey(env)
 	case !a.loopback:
@@ -56,14 +59,21 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// readKeys reads a key file: one key on each line.
+// readKeys reads a key file: on each line a key and the scopes that it has, apart by spaces or commas. Without scopes it
+// has all.
 func (a *access) readKeys(path string) error {
 	text, err := readSmall(path)
 	if err != nil {
 		return usagef("--api-key-file: %v", err)
 	}
+	number := 0
 	for line := range strings.Lines(string(text)) {
-		if key := strings.TrimSpace(line); key != "" {
+		number++
+		key, err := parseKey(line)
+		if err != nil {
+			return usagef("--api-key-file: %s, line %d: %v", path, number, err)
+		}
+		if key.Secret != "" {
 			a.keys = append(a.keys, key)
 		}
 	}
@@ -79,6 +89,19 @@ func (a *access) readKeys(path string) error {
 	}
 	a.keyFile = path
 	return nil
+}
+
+// parseKey reads a line of a key file; the secret of an empty one is "".
+func parseKey(line string) (server.Key, error) {
+	secret, rest, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(line, "\t", " ")), " ")
+	key := server.Key{Secret: secret}
+	for _, word := range strings.FieldsFunc(rest, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !slices.Contains(server.Scopes(), server.Scope(word)) {
+			return key, fmt.Errorf("unknown scope %q; the scopes are %s", word, strings.Trim(fmt.Sprint(server.Scopes()), "[]"))
+		}
+		key.Scopes = append(key.Scopes, server.Scope(word))
+	}
+	return key, nil
 }
 
 // ensureKey reads the key in the home, or makes one.
@@ -100,7 +123,7 @@ func (a *access) ensureKey(env *Env) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("serve: writing %s: %w", path, err)
 	}
-	a.keys, a.keyFile, a.made = []string{key}, path, true
+	a.keys, a.keyFile, a.made = []server.Key{{Secret: key}}, path, true
 	return nil
 }
 
@@ -109,6 +132,9 @@ func (a *access) shellKey() string {
 	if a.keyFile == "" {
 		return "$SAMPO_API_KEY"
 	}
+	if a.keys[0].Scopes != nil {
+		return "$(awk 'NR == 1 { print $1 }' '" + a.keyFile + "')"
+	}
 	return "$(head -n 1 '" + a.keyFile + "')"
 }
 
@@ -116,7 +142,7 @@ func (a *access) shellKey() string {
 func (a *access) print(env *Env) {
 	switch {
 	case a.made:
-		fmt.Fprintf(env.Stdout, "  key      %s (kept in %s)\n", a.keys[0], a.keyFile)
+		fmt.Fprintf(env.Stdout, "  key      %s (kept in %s)\n", a.keys[0].Secret, a.keyFile)
 	case a.keyFile != "":
 		fmt.Fprintf(env.Stdout, "  key      in %s\n", a.keyFile)
 	case len(a.keys) > 0:

@@ -21,7 +21,7 @@ func (s *Server) apiHealth(x *exchange) error {
 			warnings = append(warnings, "The engine of "+m.Name+" does not serve.")
 		}
 	}
-	if len(s.keys) == 0 && !s.cfg.Loopback {
+	if len(s.cfg.Keys) == 0 && !s.cfg.Loopback {
 		warnings = append(warnings, "Anybody who reaches this address can use the server: it has no key.")
 	}
 	queue := ordjson.NewObject()
@@ -73,7 +73,7 @@ func (s *Server) state() string {
 
 // mode says how callers are told apart.
 func (s *Server) mode() string {
-	if len(s.keys) == 0 {
+	if len(s.cfg.Keys) == 0 {
 		return "none"
 	}
 	return "key"

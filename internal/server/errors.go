@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/answer"
 	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/prompt/jinja"
 	"github.com/sampo-ai/sampo/internal/wire/openai"
 )
@@ -73,13 +75,33 @@ func errKey(sent bool) *problem {
 }
 
 func errUnknownURL(r *http.Request) *problem {
-	return &problem{status: http.StatusNotFound, early: true, err: openai.Error{Message: fmt.Sprintf("Unknown URL: %s %s", r.Method, r.URL.Path), Type: openai.TypeNotFound, Code: "unknown_url"}}
+	hint := ""
+	if clean := path.Clean(r.URL.Path) + "/"; strings.HasPrefix(clean, "/api/v0/") || strings.HasPrefix(clean, "/api/v1/") {
+		hint = ". The routes for OpenAI's clients are below /v1."
+	}
+	return &problem{status: http.StatusNotFound, early: true, err: openai.Error{Message: fmt.Sprintf("Unknown URL: %s %s", r.Method, r.URL.Path) + hint, Type: openai.TypeNotFound, Code: "unknown_url"}}
 }
 
 func errMethod(r *http.Request) *problem {
 	return &problem{status: http.StatusMethodNotAllowed, early: true, err: openai.Error{Message: fmt.Sprintf("The method %s is not allowed for %s", r.Method, r.URL.Path), Type: openai.TypeInvalidRequest, Code: "method_not_allowed"}}
 }
 
+// errScope says which right a key lacks.
+func errScope(id string, k *Key, r Route) *problem {
+	has := []any{}
+	for _, s := range k.Scopes {
+		has = append(has, string(s))
+	}
+	o := ordjson.NewObject()
+	o.Set("request_id", id)
+	o.Set("needs", string(r.Scope))
+	o.Set("has", has)
+	return &problem{status: http.StatusForbidden, early: true, err: openai.Error{
+		Message: fmt.Sprintf("This key lacks the scope %s.", r.Scope), Type: openai.TypePermission, Code: "insufficient_scope", Sampo: o,
+	}}
+}
+
+// errUnknownURL also sends those who know LM Studio's paths to ours.
 func errTooLarge(limit int64) *problem {
 	return &problem{status: http.StatusRequestEntityTooLarge, early: true, err: openai.Error{Message: fmt.Sprintf("The request body is larger than %d bytes.", limit), Type: openai.TypeInvalidRequest, Code: "request_too_large"}}
 }

@@ -53,6 +53,7 @@ func (s *Server) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 		var b [16]byte
 		_, _ = rand.Read(b[:]) // never fails
 		x.setID(hex.EncodeToString(b[:]))
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	}
 	return x
 }

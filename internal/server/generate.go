@@ -69,6 +69,11 @@ func (s *Server) complete(x *exchange) error {
 	if bad != nil {
 		return bad
 	}
+	return s.continueText(x, req)
+}
+
+// continueText answers a completion.
+func (s *Server) continueText(x *exchange, req *openai.CompletionRequest) error {
 	if err := x.accept(&req.Common, &req.Completion.Params); err != nil {
 		return err
 	}
@@ -144,12 +149,16 @@ func (x *exchange) notice(unknown []string) error {
 		return nil
 	}
 	if x.r.Header.Get("X-Sampo-Strict") == "1" {
-		return badRequest(openai.CodeUnknownParameter, unknown[0], "Unknown parameter: '%s'.", unknown[0])
+		return errUnknownField(unknown[0])
 	}
 	notice := "unknown field: " + strings.Join(unknown, "; unknown field: ")
 	notice = strings.Map(printable, notice)
 	x.w.Header().Set("X-Sampo-Notice", notice[:min(len(notice), maxNotice)])
 	return nil
+}
+
+func errUnknownField(name string) *problem {
+	return badRequest(openai.CodeUnknownParameter, name, "Unknown parameter: '%s'.", name)
 }
 
 func printable(r rune) rune {

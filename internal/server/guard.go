@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -85,11 +86,34 @@ func (s *Server) grantOrigin(x *exchange) {
 	}
 }
 
+// A Key is a secret that a client must send, and what it may be used for.
+type Key struct {
+	Secret string
+	Scopes []Scope // nil: all
+
+	sum [sha256.Size]byte // of Secret
+}
+
+// tenant names the key without telling it. No key is nobody's.
+func (k *Key) tenant() string {
+	if k == nil {
+		return ""
+	}
+	return "key-" + hex.EncodeToString(k.sum[:4])
+}
+
+// may reports whether a key opens a route. Without keys everything is open.
+func (k *Key) may(r Route) bool {
+	return k == nil || k.Scopes == nil || r.Scope == scopeAny || slices.ContainsFunc(k.Scopes, func(s Scope) bool {
+		return s == ScopeAdmin || s == r.Scope || s == r.Also
+	})
+}
+
 // checkKey refuses a request without one of the keys, if there are any. Of two headers one valid key is enough. It
-// returns who the key belongs to.
-func (s *Server) checkKey(r *http.Request) (tenant string, err error) {
-	if len(s.keys) == 0 {
-		return "", nil
+// returns the key, or nil where none is needed.
+func (s *Server) checkKey(r *http.Request) (*Key, error) {
+	if len(s.cfg.Keys) == 0 {
+		return nil, nil
 	}
 	sent := []string{r.Header.Get("X-Api-Key")}
 	if scheme, key, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
@@ -100,27 +124,27 @@ func (s *Server) checkKey(r *http.Request) (tenant string, err error) {
 		any = any || key != ""
 		sum := sha256.Sum256([]byte(key))
 		// All keys are compared, each in constant time: the time tells nothing about them.
-		for i, known := range s.keys {
-			equal := subtle.ConstantTimeCompare(sum[:], known[:])
+		for i := range s.cfg.Keys {
+			equal := subtle.ConstantTimeCompare(sum[:], s.cfg.Keys[i].sum[:])
 			which = subtle.ConstantTimeSelect(equal, i, which)
 			valid |= equal
 		}
 	}
 	if valid == 1 {
-		return "key-" + hex.EncodeToString(s.keys[which][:4]), nil
+		return &s.cfg.Keys[which], nil
 	}
 	reason := "missing"
 	if any {
 		reason = "wrong"
 	}
 	s.metrics.keys.WithLabelValues(reason).Inc()
-	return "", errKey(any)
+	return nil, errKey(any)
 }
 
 // cacheSalt keeps the cached prompts of tenants apart, where there are several: how soon a first token comes would
 // otherwise tell what others have asked. The client's own salt divides further.
 func (s *Server) cacheSalt(tenant, salt string) string {
-	if len(s.keys) < 2 {
+	if len(s.cfg.Keys) < 2 {
 		return salt
 	}
 	mac := hmac.New(sha256.New, s.secret[:])

@@ -94,7 +94,7 @@ func TestMetricsPageHasItsContentTypes(t *testing.T) {
 
 func TestKeysAreCountedAndKeepTheirCachesApart(t *testing.T) {
 	m, engine := bytechat.Say("m", "a<|im_end|>")
-	s := start(t, m, engine, func(c *Config) { c.Keys = []string{"one", "two"} })
+	s := start(t, m, engine, func(c *Config) { c.Keys = []Key{{Secret: "one"}, {Secret: "two"}} })
 	const body = `{"prompt":"hi","cache_salt":"x"}`
 	s.post("/v1/completions", body, "Authorization: Bearer one")
 	s.post("/v1/completions", body, "X-Api-Key: two")

@@ -5,6 +5,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +123,7 @@ func (s *Server) listModels(x *exchange) error {
 
 // showModel answers GET /v1/models/{id}. The id may hold slashes, escaped or not.
 func (s *Server) showModel(x *exchange) error {
-	id := strings.TrimSuffix(strings.TrimPrefix(x.r.URL.Path, "/v1/models/"), "/")
+	id := strings.TrimPrefix(path.Clean("/"+x.r.URL.Path), "/v1/models/")
 	if i := s.absent(id); i >= 0 {
 		return x.sendJSON(s.absentEntry(s.cfg.Absent[i]).Body())
 	}

@@ -10,72 +10,37 @@ import (
 	"strings"
 )
 
-// A handler answers one request. What it returns before anything was sent becomes an error body.
-type handler func(x *exchange) error
-
-// A route is a method and a path. A path that ends in "/" takes everything below it.
-type route struct {
-	method string
-	path   string
-	api    string // what metrics call it; "" for routes that generate nothing
-	open   bool   // no key is needed
-	handle handler
-}
-
 // A routeTable finds routes by path and method.
-type routeTable map[string]map[string]route
+type routeTable map[string]map[string]Route
 
-func (s *Server) table() routeTable {
-	list := []route{
-		{http.MethodPost, "/v1/chat/completions", "chat", false, s.chat},
-		{http.MethodPost, "/v1/completions", "completions", false, s.complete},
-		{http.MethodPost, "/v1/embeddings", "", false, s.unsupported},
-		{http.MethodPost, "/rerank", "", false, s.unsupported},
-		{http.MethodPost, "/v1/rerank", "", false, s.unsupported},
-		{http.MethodPost, "/v2/rerank", "", false, s.unsupported},
-		{http.MethodPost, "/score", "", false, s.unsupported},
-		{http.MethodPost, "/v1/score", "", false, s.unsupported},
-		{http.MethodGet, "/v1/models", "", false, s.listModels},
-		{http.MethodGet, "/v1/models/", "", false, s.showModel},
-		{http.MethodPost, "/tokenize", "", false, s.tokenize},
-		{http.MethodPost, "/detokenize", "", false, s.detokenize},
-		{http.MethodGet, "/tokenizer_info", "", false, s.tokenizerInfo},
-		{http.MethodGet, "/load", "", false, s.load},
-		{http.MethodGet, "/v1/load", "", false, s.load},
-		{http.MethodGet, "/metrics", "", true, s.metricsPage},
-		{http.MethodGet, "/api/health", "", false, s.apiHealth},
-		{http.MethodGet, "/health", "", true, s.health},
-		{http.MethodGet, "/ping", "", true, s.ping},
-		{http.MethodPost, "/ping", "", true, s.ping},
-		{http.MethodGet, "/version", "", true, s.version},
-		{http.MethodGet, "/", "", true, s.page},
-		{http.MethodGet, "/v1", "", true, s.page},
-	}
+// modelPath is the one path that takes everything below it: ids of models hold slashes.
+const modelPath = "/v1/models/{id}"
+
+func newRouteTable(list []Route) routeTable {
 	t := routeTable{}
 	for _, r := range list {
-		if t[r.path] == nil {
-			t[r.path] = map[string]route{}
+		if t[r.Path] == nil {
+			t[r.Path] = map[string]Route{}
 		}
-		t[r.path][r.method] = r
+		t[r.Path][r.Method] = r
 	}
 	return t
 }
 
 // find returns the routes of a path by method; nil if there are none. A slash at the end is passed over.
-func (t routeTable) find(urlPath string) map[string]route {
+func (t routeTable) find(urlPath string) map[string]Route {
 	clean := path.Clean("/" + urlPath)
 	if methods := t[clean]; methods != nil {
 		return methods
 	}
-	const below = "/v1/models/"
-	if strings.HasPrefix(clean, below) {
-		return t[below]
+	if strings.HasPrefix(clean, strings.TrimSuffix(modelPath, "{id}")) {
+		return t[modelPath]
 	}
 	return nil
 }
 
 // method returns the route for a method. HEAD is answered like GET.
-func method(routes map[string]route, name string) (route, bool) {
+func method(routes map[string]Route, name string) (Route, bool) {
 	if name == http.MethodHead {
 		name = http.MethodGet
 	}
@@ -84,7 +49,7 @@ func method(routes map[string]route, name string) (route, bool) {
 }
 
 // allow returns the methods of a path as the Allow header lists them.
-func allow(routes map[string]route) string {
+func allow(routes map[string]Route) string {
 	names := slices.Collect(maps.Keys(routes))
 	if slices.Contains(names, http.MethodGet) {
 		names = append(names, http.MethodHead)
@@ -119,12 +84,13 @@ func (s *Server) serve(x *exchange) error {
 		return nil
 	}
 	route, ok := method(routes, x.r.Method)
-	if !ok || !route.open {
-		tenant, err := s.checkKey(x.r)
-		if err != nil {
+	var key *Key
+	if !ok || route.Scope != scopeOpen {
+		var err error
+		if key, err = s.checkKey(x.r); err != nil {
 			return err
 		}
-		x.tenant = tenant
+		x.tenant = key.tenant()
 	}
 	switch {
 	case routes == nil:
@@ -132,7 +98,9 @@ func (s *Server) serve(x *exchange) error {
 	case !ok:
 		x.w.Header().Set("Allow", allow(routes))
 		return errMethod(x.r)
+	case !key.may(route):
+		return errScope(x.id, key, route)
 	}
-	x.route, x.api = route.path, route.api
-	return route.handle(x)
+	x.route, x.api = route.Path, route.API
+	return route.handle(s, x)
 }

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,7 +56,7 @@ type Config struct {
 	Version        string
 	Revision       string       // of the build; part of the fingerprint
 	Address        string       // base URL to show to people, such as http://127.0.0.1:7267
-	Keys           []string     // accepted keys; none: any key or none will do
+	Keys           []Key        // accepted keys; none: any key or none will do
 	Loopback       bool         // bound to this machine only: foreign hosts and origins are refused
 	Hosts          []string     // further host names that the Host header may have
 	Origins        []string     // origins of web pages that may call the server
@@ -71,7 +72,6 @@ type Server struct {
 	http                      *http.Server
 	routes                    routeTable
 	models                    map[string]Model
-	keys                      [][sha256.Size]byte
 	secret                    [sha256.Size]byte // of this process, for salts
 	hosts                     map[string]bool
 	origins                   map[string]bool
@@ -104,8 +104,9 @@ func New(cfg Config) *Server {
 	for _, m := range cfg.Models {
 		s.models[m.Name] = m
 	}
-	for _, key := range cfg.Keys {
-		s.keys = append(s.keys, sha256.Sum256([]byte(key)))
+	s.cfg.Keys = slices.Clone(cfg.Keys)
+	for i := range s.cfg.Keys {
+		s.cfg.Keys[i].sum = sha256.Sum256([]byte(cfg.Keys[i].Secret))
 	}
 	for _, host := range cfg.Hosts {
 		s.hosts[strings.ToLower(host)] = true
@@ -119,7 +120,7 @@ func New(cfg Config) *Server {
 	_, _ = rand.Read(s.secret[:]) // never fails
 	s.metrics = newMetrics(&s.cfg)
 	s.fingerprint = fingerprint(cfg)
-	s.routes = s.table()
+	s.routes = newRouteTable(Routes())
 	base, stopAll := context.WithCancelCause(context.Background())
 	s.stopAll = stopAll
 	s.http = &http.Server{

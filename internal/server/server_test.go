@@ -84,9 +84,12 @@ func startEngine(t *testing.T, m *answer.Model, closeEngine func() error, change
 }
 
 // say starts a server whose model "m" always says text.
-func say(t *testing.T, text string) *site {
+func say(t *testing.T, text string) *site { return sayWith(t, text, nil) }
+
+// sayWith is say with a changed configuration.
+func sayWith(t *testing.T, text string, change func(c *Config)) *site {
 	m, engine := bytechat.Say("m", text)
-	return start(t, m, engine, nil)
+	return start(t, m, engine, change)
 }
 
 // An answerOf is a response with its body read.
@@ -152,7 +155,7 @@ const hello = `"messages":[{"role":"user","content":"hi"}]`
 
 func TestErrorsComeInTheirOrder(t *testing.T) {
 	m, engine := bytechat.Say("m", "ok<|im_end|>")
-	s := start(t, m, engine, func(c *Config) { c.Keys = []string{"sk-1", "sk-2"}; c.MaxBody = 4000 })
+	s := start(t, m, engine, func(c *Config) { c.Keys = []Key{{Secret: "sk-1"}, {Secret: "sk-2"}}; c.MaxBody = 4000 })
 	key := "Authorization: Bearer sk-2"
 	for _, tt := range []struct {
 		name, method, path, body string
@@ -203,7 +206,7 @@ func TestErrorsComeInTheirOrder(t *testing.T) {
 
 func TestOpenRoutesNeedNoKey(t *testing.T) {
 	m, engine := bytechat.Say("m", "ok")
-	s := start(t, m, engine, func(c *Config) { c.Keys = []string{"sk"} })
+	s := start(t, m, engine, func(c *Config) { c.Keys = []Key{{Secret: "sk"}} })
 	for path, want := range map[string]int{
 		"/health": 200, "/ping": 200, "/version": 200, "/": 200, "/v1": 200, "/v1/": 200,
 		"/load": 401, "/v1/load": 401, "/tokenizer_info": 401, "/v1/models": 401,
@@ -219,7 +222,7 @@ func TestOpenRoutesNeedNoKey(t *testing.T) {
 
 func TestRefusesTheKeyBeforeReadingTheBody(t *testing.T) {
 	m, engine := bytechat.Say("m", "ok")
-	s := start(t, m, engine, func(c *Config) { c.Keys = []string{"sk"} })
+	s := start(t, m, engine, func(c *Config) { c.Keys = []Key{{Secret: "sk"}} })
 	for _, length := range []string{"Content-Length: 60000000", "Content-Length: 100", "Transfer-Encoding: chunked"} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err != nil {

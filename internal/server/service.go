@@ -76,11 +76,10 @@ func (s *Server) page(x *exchange) error {
 		fmt.Fprintf(&b, "  %s\n", m.Name)
 	}
 	b.WriteString("\nEndpoints:\n")
-	for _, line := range []string{
-		"POST /v1/chat/completions", "POST /v1/completions", "GET  /v1/models", "GET  /v1/models/{id}", "POST /tokenize",
-		"POST /detokenize", "GET  /tokenizer_info", "GET  /load", "GET  /metrics", "GET  /health", "GET  /api/health", "GET  /ping", "GET  /version",
-	} {
-		fmt.Fprintf(&b, "  %s\n", line)
+	for _, r := range Routes() {
+		if r.Out != "Error" { // those are there to be refused in words
+			fmt.Fprintf(&b, "  %-4s %-25s %s\n", r.Method, r.Path, r.Summary)
+		}
 	}
 	b.WriteString("\nTry:\n  " + s.example(address) + "\n")
 	return x.send(http.StatusOK, plainText, []byte(b.String()))
@@ -96,7 +95,7 @@ func (s *Server) example(address string) string {
 		path, name, field = "/v1/chat/completions", s.cfg.Models[i].Name, `"messages":[{"role":"user","content":"Hello"}]`
 	}
 	key := ""
-	if len(s.keys) > 0 {
+	if len(s.cfg.Keys) > 0 {
 		key = " -H 'Authorization: Bearer KEY'"
 	}
 	return fmt.Sprintf("curl %s%s -H 'Content-Type: application/json'%s -d '{\"model\":%s,%s}'", address, path, key, ordjson.Marshal(name), field)

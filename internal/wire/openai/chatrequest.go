@@ -24,6 +24,13 @@ func DecodeChat(body []byte) (*ChatRequest, *Error) {
 	if err != nil {
 		return nil, err
 	}
+	r := f.readChat()
+	f.leftovers()
+	r.Unknown, r.Refused = f.unknown, f.refused
+	return r, f.err
+}
+
+func (f *fields) readChat() *ChatRequest {
 	r := &ChatRequest{}
 	f.readCommon(&r.Common, &r.Chat.Params)
 	f.readConversation(&r.Chat)
@@ -33,10 +40,8 @@ func DecodeChat(body []byte) (*ChatRequest, *Error) {
 		r.HideReasoning = !*b
 	}
 	f.refuseMedia()
-	f.ignore("reasoning", "include", "truncation", "previous_response_id", "input")
-	f.leftovers()
-	r.Unknown, r.Refused = f.unknown, f.refused
-	return r, f.err
+	f.ignore(ignoredByChat...)
+	return r
 }
 
 // readConversation reads what the template sees. /tokenize shares it.

@@ -30,6 +30,7 @@ type completionChoice struct {
 	PromptTokenIDs *[]token.ID         `json:"prompt_token_ids,omitempty"`
 	PromptText     *string             `json:"prompt_text,omitempty"`
 	TokenIDs       *[]token.ID         `json:"token_ids,omitempty"`
+	SampoTokens    []explainedToken    `json:"sampo_tokens,omitempty"` // on the playground's route only
 }
 
 // Body returns the answer to a request that does not stream.
@@ -54,6 +55,7 @@ func (r *CompletionRequest) Body(h Head, a *chat.Answer) []byte {
 		if r.ReturnTokenIDs {
 			out.TokenIDs = tokenIDs(c.Tokens)
 		}
+		out.SampoTokens = r.explainedTokens(c.Tokens)
 		body.Choices = append(body.Choices, out)
 	}
 	return encode(body)
@@ -118,6 +120,7 @@ func (s *CompletionStream) Delta(d chat.Delta) [][]byte {
 	if s.req.ReturnTokenIDs {
 		c.TokenIDs = tokenIDs(d.Tokens)
 	}
+	c.SampoTokens = s.req.explainedTokens(d.Tokens)
 	body := s.req.base(s.head)
 	if d.Finish != nil {
 		c.FinishReason, c.StopReason = &d.Finish.Reason, stopReason(*d.Finish)

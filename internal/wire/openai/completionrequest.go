@@ -15,6 +15,7 @@ const emptyPrompt = "Either prompt or prompt_embeds must be provided and non-emp
 type CompletionRequest struct {
 	Common
 	Completion chat.Completion
+	Explain    *int // tell so many candidates for each token; nil: none
 }
 
 // DecodeCompletion reads and checks a body. What depends on the model is checked later.
@@ -23,6 +24,40 @@ func DecodeCompletion(body []byte) (*CompletionRequest, *Error) {
 	if err != nil {
 		return nil, err
 	}
+	r := f.readCompletion()
+	f.leftovers()
+	r.Unknown, r.Refused = f.unknown, f.refused
+	return r, f.err
+}
+
+// DecodePlayground reads and checks a body of POST /api/playground/complete: a completion with one prompt, which may ask
+// for an explanation. Unknown fields are for the caller to refuse.
+func DecodePlayground(body []byte) (*CompletionRequest, *Error) {
+	f, err := parseBody(body)
+	if err != nil {
+		return nil, err
+	}
+	r := f.readPlayground()
+	f.leftovers()
+	r.Unknown, r.Refused = f.unknown, f.refused
+	return r, f.err
+}
+
+func (f *fields) readPlayground() *CompletionRequest {
+	r := f.readCompletion()
+	p := &r.Completion.Params
+	r.Explain = f.count("explain", "between 0 and 20", 0, maxTop)
+	p.Candidates, p.Fresh = r.Explain, f.flag("fresh")
+	if n := len(r.Completion.Prompts); n > 1 {
+		f.fail(CodeInvalidValue, "prompt", "prompt must be one text or one list of token ids, got %d.", n)
+	}
+	if p.Candidates != nil && p.Beam != nil {
+		f.fail(CodeInvalidValue, "explain", "explain is not available with beam search: no token is drawn.")
+	}
+	return r
+}
+
+func (f *fields) readCompletion() *CompletionRequest {
 	r := &CompletionRequest{}
 	p := &r.Completion.Params
 	f.readCommon(&r.Common, p)
@@ -43,10 +78,8 @@ func DecodeCompletion(body []byte) (*CompletionRequest, *Error) {
 	if n := f.readBudget("thinking_token_budget"); n != nil {
 		f.refuse(CodeUnsupportedParameter, "thinking_token_budget", "thinking_token_budget is not supported here: completions are raw text.")
 	}
-	f.ignore("max_completion_tokens")
-	f.leftovers()
-	r.Unknown, r.Refused = f.unknown, f.refused
-	return r, f.err
+	f.ignore(ignoredByCompletion...)
+	return r
 }
 
 // readCompletionLimits tells an omitted max_tokens, which is 16, from null, which is the rest of the context.

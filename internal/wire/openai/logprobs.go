@@ -4,10 +4,12 @@ package openai
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/token"
 )
 
 // lowest stands for minus infinity.
@@ -146,6 +148,39 @@ func (m logprobMap) MarshalJSON() ([]byte, error) {
 		b = append(b, encode(e.logprob)...)
 	}
 	return append(b, '}'), nil
+}
+
+// An explainedToken is an output token with the candidates that it was chosen from. Probabilities are the model's own, at
+// temperature 1 over the whole vocabulary, before any filter.
+type explainedToken struct {
+	ID          token.ID         `json:"id"`
+	Text        string           `json:"text"`
+	Probability float64          `json:"probability"`
+	Rank        int              `json:"rank"`
+	Candidates  []candidateToken `json:"candidates"`
+}
+
+type candidateToken struct {
+	ID          token.ID `json:"id"`
+	Text        string   `json:"text"`
+	Probability float64  `json:"probability"`
+	Rank        int      `json:"rank"`
+	Kept        bool     `json:"kept"` // the filters left it in play
+}
+
+// explainedTokens returns nil unless an explanation was asked for.
+func (r *CompletionRequest) explainedTokens(tokens []chat.Token) []explainedToken {
+	if r.Explain == nil {
+		return nil
+	}
+	list := make([]explainedToken, len(tokens))
+	for i, t := range tokens {
+		list[i] = explainedToken{t.ID, t.Text, math.Exp(float64(t.Logprob)), t.Rank, []candidateToken{}}
+		for _, e := range t.Top[:min(len(t.Top), *r.Explain)] {
+			list[i].Candidates = append(list[i].Candidates, candidateToken{e.ID, e.Text, math.Exp(float64(e.Logprob)), e.Rank, e.Kept})
+		}
+	}
+	return list
 }
 
 // promptLogprobs returns, for each token of a prompt, an object from token ids to their logprobs. The first is null.

@@ -56,15 +56,17 @@ func (e ModelEntry) body() modelBody {
 	}
 }
 
+type modelListBody struct {
+	Object string      `json:"object"`
+	Data   []modelBody `json:"data"`
+}
+
 // Body returns the answer to GET /v1/models/{id}.
 func (e ModelEntry) Body() []byte { return encode(e.body()) }
 
 // ModelList returns the answer to GET /v1/models.
 func ModelList(entries []ModelEntry) []byte {
-	list := struct {
-		Object string      `json:"object"`
-		Data   []modelBody `json:"data"`
-	}{"list", []modelBody{}}
+	list := modelListBody{Object: "list", Data: []modelBody{}}
 	for _, e := range entries {
 		list.Data = append(list.Data, e.body())
 	}

@@ -57,10 +57,7 @@ func (f *fields) readCommon(c *Common, p *chat.Params) {
 	f.readPlacement(p)
 	p.PromptLogprobs = f.readPromptLogprobs(c.Stream)
 	f.refuseUnbuilt()
-	f.ignore("user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
-		"prompt_cache_options", "verbosity", "stream_interval", "kv_transfer_params",
-		"ec_transfer_params", "vllm_xargs", "routed_experts_prompt_start", "return_token_offsets", "return_assistant_tokens_mask",
-		"mm_processor_kwargs", "media_io_kwargs")
+	f.ignore(ignoredAnywhere...)
 }
 
 func (f *fields) readStreamOptions(c *Common) {

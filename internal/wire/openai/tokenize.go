@@ -24,6 +24,13 @@ func DecodeTokenize(body []byte) (*TokenizeRequest, *Error) {
 	if err != nil {
 		return nil, err
 	}
+	r := f.readTokenize()
+	f.leftovers()
+	r.Unknown, r.Refused = f.unknown, f.refused
+	return r, f.err
+}
+
+func (f *fields) readTokenize() *TokenizeRequest {
 	r := &TokenizeRequest{Model: f.str("model"), Strings: f.flag("return_token_strs")}
 	special := f.boolean("add_special_tokens")
 	prompt, messages := f.raw("prompt") != nil, f.raw("messages") != nil
@@ -39,19 +46,23 @@ func DecodeTokenize(body []byte) (*TokenizeRequest, *Error) {
 		r.Chat.AddSpecialTokens = special
 		f.readConversation(r.Chat)
 	}
-	f.leftovers()
-	r.Unknown, r.Refused = f.unknown, f.refused
-	return r, f.err
+	return r
 }
 
 // TokenizeBody returns the answer to POST /tokenize. pieces is nil if they were not asked for.
 func TokenizeBody(tokens []token.ID, pieces []string, maxModelLen int) []byte {
-	return encode(struct {
-		Count       int         `json:"count"`
-		MaxModelLen int         `json:"max_model_len"`
-		Tokens      *[]token.ID `json:"tokens"`
-		TokenStrs   []string    `json:"token_strs"`
-	}{len(tokens), maxModelLen, promptIDs(tokens), pieces})
+	body := tokenizeBody{Count: len(tokens), MaxModelLen: maxModelLen, Tokens: *promptIDs(tokens)}
+	if pieces != nil {
+		body.TokenStrs = &pieces
+	}
+	return encode(body)
+}
+
+type tokenizeBody struct {
+	Count       int        `json:"count"`
+	MaxModelLen int        `json:"max_model_len"`
+	Tokens      []token.ID `json:"tokens"`
+	TokenStrs   *[]string  `json:"token_strs"`
 }
 
 // A DetokenizeRequest is the body of POST /detokenize.
@@ -67,20 +78,27 @@ func DecodeDetokenize(body []byte) (*DetokenizeRequest, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &DetokenizeRequest{Model: f.str("model"), Tokens: f.ids("tokens")}
-	if r.Tokens == nil {
-		f.fail(CodeMissing, "tokens", "Missing required parameter: 'tokens'.")
-	}
+	r := f.readDetokenize()
 	f.leftovers()
 	r.Unknown = f.unknown
 	return r, f.err
 }
 
+func (f *fields) readDetokenize() *DetokenizeRequest {
+	r := &DetokenizeRequest{Model: f.str("model"), Tokens: f.ids("tokens")}
+	if r.Tokens == nil {
+		f.fail(CodeMissing, "tokens", "Missing required parameter: 'tokens'.")
+	}
+	return r
+}
+
 // DetokenizeBody returns the answer to POST /detokenize.
 func DetokenizeBody(text string) []byte {
-	return encode(struct {
-		Prompt string `json:"prompt"`
-	}{text})
+	return encode(detokenizeBody{text})
+}
+
+type detokenizeBody struct {
+	Prompt string `json:"prompt"`
 }
 
 // TokenizerInfo is the answer to GET /tokenizer_info. Nil is null.
