@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
@@ -86,23 +87,52 @@ func vocabulary(data []byte, t *tokenizer.Tokenizer, rows int) (tokenizer.Vocab,
 	}
 	v := vocabularyOf(t, rows)
 	file.setTypes(&v)
-	switch kind := file.kind(); kind {
+	err := file.complete(&v, t)
+	if err == nil {
+		err = checkAdded(v, t)
+	}
+	return v, err
+}
+
+// complete fills in what depends on the kind of model.
+func (f *tokenizerFile) complete(v *tokenizer.Vocab, t *tokenizer.Tokenizer) error {
+	switch kind := f.kind(); kind {
 	case "WordPiece":
-		return v, likeBERT(&v, t)
+		return likeBERT(v, t)
 	case "Unigram":
-		return v, file.likeT5(&v, t)
+		return f.likeT5(v, t)
 	case "BPE":
 	default:
-		return v, fmt.Errorf("a model of type %q cannot be written as GGUF, want BPE, Unigram or WordPiece", kind)
+		return fmt.Errorf("a model of type %q cannot be written as GGUF, want BPE, Unigram or WordPiece", kind)
 	}
-	merges, err := file.merges()
+	merges, err := f.merges()
 	if err != nil {
-		return v, err
+		return err
 	}
-	if file.Model.ByteFallback {
-		return v, likeSentencePiece(&v, t, merges)
+	if f.Model.ByteFallback {
+		return likeSentencePiece(v, t, merges)
 	}
-	return v, likeGPT2(&v, t, merges)
+	return likeGPT2(v, t, merges)
+}
+
+// checkAdded refuses added tokens that are found in other places than those of GGUF files: those that must be whole words,
+// that take the spaces around them, or that are found in normalised text.
+func checkAdded(v tokenizer.Vocab, t *tokenizer.Tokenizer) error {
+	got, err := tokenizer.FromGGUF(v)
+	if err != nil {
+		return err
+	}
+	for id, piece := range v.Tokens {
+		if v.Types[id] != int32(token.UserDefined) {
+			continue
+		}
+		for _, text := range []string{"x" + piece + "y", "x " + piece + " y"} {
+			if !slices.Equal(got.Encode(text, tokenizer.Options{}), t.Encode(text, tokenizer.Options{})) {
+				return fmt.Errorf("GGUF files cannot tell where the added token %q is found (single_word, lstrip, rstrip, normalized)", piece)
+			}
+		}
+	}
+	return nil
 }
 
 // kind is the type of the model, which older files leave out.
