@@ -34,6 +34,7 @@ var rules = map[string]rule{
 	"internal/media":     {layer: 1},
 	"internal/wire":      {layer: 1, only: []string{"internal/chat", "internal/token", "internal/ordjson"}, because: "wire packages map JSON to chat and nothing else"},
 	"internal/hub":       {layer: 1, only: []string{}, because: "downloads know nothing of models"},
+	"internal/tracing":   {layer: 1, only: []string{"internal/chat", "internal/token", "internal/ordjson"}, because: "spans tell of requests, not of engines"},
 	"internal/store":     {layer: 1, only: []string{}, because: "rows know nothing of models"},
 
 	"internal/tensor":    {layer: 2},
