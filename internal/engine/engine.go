@@ -60,6 +60,7 @@ type order struct {
 	req    *request
 	choice int // for stop
 	err    error
+	done   chan<- struct{} // for flush
 }
 
 type orderKind uint8
@@ -69,6 +70,7 @@ const (
 	stop
 	abort
 	wake // look for something to do
+	flush
 )
 
 // New starts an engine. The model stays the caller's, who closes it after the engine.
@@ -189,6 +191,23 @@ func (e *Engine) Load() (running, waiting int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.stats.Running, e.stats.Waiting + e.fresh
+}
+
+// Flush writes the blocks that nobody uses and that the disk lacks. It returns when all are written, or when ctx ends.
+func (e *Engine) Flush(ctx context.Context) error {
+	if e.spill == nil {
+		return nil
+	}
+	done := make(chan struct{})
+	e.post(order{kind: flush, done: done})
+	select {
+	case <-done:
+		return nil
+	case <-e.done:
+		return inference.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Close implements inference.Engine.

@@ -114,6 +114,8 @@ func (e *Engine) obey() {
 			e.stop(o.req, o.choice)
 		case abort:
 			e.leave(o.req, o.err)
+		case flush:
+			e.spill.flush(o.done)
 		case wake:
 		}
 		e.orders[i] = order{}
@@ -145,6 +147,7 @@ func (e *Engine) queue(r *request) {
 // newTable returns an empty table for a choice.
 func (e *Engine) newTable(c *choice) *kvcache.Table {
 	t := e.pool.NewTable(c.root(), cap(c.seq.Tokens))
+	t.Belong(c.req.Tenant)
 	if c.req.Session != "" {
 		t.Keep()
 	}

@@ -23,8 +23,9 @@ type spill struct {
 	fill  func(group int, b kvcache.BlockID, data []byte)
 	bytes []int // of a block of each group
 
-	restless bool       // blocks may have become free that were not written
-	waiting  []*request // whose blocks are being read
+	restless bool              // blocks may have become free that were not written
+	flushing []chan<- struct{} // closed when nothing is left to be written
+	waiting  []*request        // whose blocks are being read
 	write    chan block
 	free     chan []byte // buffers
 	done     sync.WaitGroup
@@ -89,17 +90,33 @@ func (s *spill) save(pool *kvcache.Pool) {
 		if !ok {
 			s.free <- buffer
 			s.restless = false
-			return
+			break
 		}
 		s.write <- block{name, data} // there is room for every buffer
 	}
+	if len(s.free) == cap(s.free) {
+		for _, done := range s.flushing {
+			close(done)
+		}
+		s.flushing = s.flushing[:0]
+	}
+}
+
+// flush writes all that is free and not on the disk; the latest conversations first, lest the time runs out.
+func (s *spill) flush(done chan<- struct{}) {
+	s.flushing = append(s.flushing, done)
+	s.restless = true
 }
 
 // next copies a block that is not on the disk yet.
 func (s *spill) next(pool *kvcache.Pool, buffer []byte) (disk.Name, []byte, bool) {
+	unsaved := pool.Unsaved
+	if len(s.flushing) > 0 {
+		unsaved = pool.UnsavedLatest
+	}
 	for g := range s.bytes {
 		for {
-			b, hash, ok := pool.Unsaved(g)
+			b, hash, ok := unsaved(g)
 			if !ok {
 				break
 			}
@@ -141,7 +158,7 @@ func (s *spill) step(pool *kvcache.Pool, r *request) bool {
 	v.hash = kvcache.Chain(v.hash, r.Prompt[v.next*size:(v.next+1)*size])
 	v.next++
 	for g, group := range pool.Groups() {
-		if !pool.Find(g, v.hash) && !s.adopt(pool, g, v.hash) && group.Kind == kvcache.All {
+		if !pool.Find(g, v.hash) && !s.adopt(pool, g, v.hash, r.Tenant) && group.Kind == kvcache.All {
 			return false
 		}
 	}
@@ -149,7 +166,7 @@ func (s *spill) step(pool *kvcache.Pool, r *request) bool {
 }
 
 // adopt reads a block into a free one.
-func (s *spill) adopt(pool *kvcache.Pool, g int, hash kvcache.Hash) bool {
+func (s *spill) adopt(pool *kvcache.Pool, g int, hash kvcache.Hash, tenant string) bool {
 	name := disk.Name{Hash: hash, Group: uint32(g)}
 	if !s.store.Has(name) {
 		return false
@@ -158,7 +175,7 @@ func (s *spill) adopt(pool *kvcache.Pool, g int, hash kvcache.Hash) bool {
 	if err != nil || len(data) != s.bytes[g] {
 		return false // damaged: it is gone from the disk
 	}
-	b := pool.Adopt(g, hash)
+	b := pool.Adopt(g, hash, tenant)
 	if b == kvcache.None {
 		return false
 	}

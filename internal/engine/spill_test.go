@@ -4,6 +4,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sampo-ai/sampo/internal/inference"
 	"github.com/sampo-ai/sampo/internal/kvcache"
 	"github.com/sampo-ai/sampo/internal/kvcache/disk"
 	"github.com/sampo-ai/sampo/internal/model"
@@ -100,6 +102,33 @@ func TestBlocksOutliveARestartAndEviction(t *testing.T) {
 		}
 		if err := e.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+func TestFlushWritesAllThatIsFree(t *testing.T) {
+	dir := t.TempDir()
+	e := withDisk(t, newFake(400), dir, Config{MaxContext: 400})
+	var prompts [][]token.ID
+	for i := range token.ID(5) {
+		prompt := make([]token.ID, 200)
+		prompt[0] = i
+		prompts = append(prompts, prompt)
+		submitAndRead(t.Context(), e, plainRequest(prompt, 20))
+	}
+	if err := e.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := e.Flush(t.Context()); !errors.Is(err, inference.ErrClosed) {
+		t.Errorf("flush of a closed engine: %v", err)
+	}
+	again := withDisk(t, newFake(400), dir, Config{MaxContext: 400})
+	for i, prompt := range prompts {
+		if got := submitAndRead(t.Context(), again, plainRequest(prompt, 20)); got.prompt.CachedTokens != 192 {
+			t.Errorf("prompt %d: %d tokens cached after a restart, want 192", i, got.prompt.CachedTokens)
 		}
 	}
 }

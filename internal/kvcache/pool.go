@@ -148,13 +148,13 @@ func (p *Pool) Grow(t *Table, n int) bool {
 		if p.sharedTail(t, g) {
 			tail := t.tokens / p.cfg.BlockSize
 			src := t.blocks[g][tail]
-			dst := s.take()
+			dst := s.take(t.tenant)
 			s.drop(src)
 			t.blocks[g][tail] = dst
 			p.copies = append(p.copies, Copy{Group: g, Src: src, Dst: dst})
 		}
 		for len(t.blocks[g]) < p.blocks(n) {
-			t.blocks[g] = append(t.blocks[g], s.take())
+			t.blocks[g] = append(t.blocks[g], s.take(t.tenant))
 		}
 	}
 	return true
@@ -253,33 +253,26 @@ func (p *Pool) Find(g int, h Hash) bool {
 	return ok
 }
 
-// Adopt names a free block of group g h, so that a sequence may find it, and returns it. The caller fills it before the
-// next Match. It returns None if all blocks are in use, or one has that name.
-func (p *Pool) Adopt(g int, h Hash) BlockID {
+// Adopt names a free block of group g h, so that a sequence of the tenant may find it, and returns it. The caller fills it
+// before the next Match. It returns None if all blocks are in use, or one has that name.
+func (p *Pool) Adopt(g int, h Hash, tenant string) BlockID {
 	s := &p.stores[g]
 	if _, taken := s.names[h]; taken || s.free == 0 {
 		return None
 	}
-	b := s.take()
+	b := s.take(tenant)
 	s.name(b, h)
 	s.blocks[b].saved = true
 	s.drop(b)
 	return b
 }
 
-// Unsaved returns the next block of group g to be reused that has a name and was not returned before, and marks it.
-func (p *Pool) Unsaved(g int) (BlockID, Hash, bool) {
-	s := &p.stores[g]
-	for _, ring := range []BlockID{s.ring(), s.keptRing()} {
-		for b := s.blocks[ring].next; b != ring; b = s.blocks[b].next {
-			if e := &s.blocks[b]; e.named && !e.saved {
-				e.saved = true
-				return b, e.hash, true
-			}
-		}
-	}
-	return None, Hash{}, false
-}
+// Unsaved returns a free block of group g that has a name and was not returned before, one of those next to be reused, and
+// marks it.
+func (p *Pool) Unsaved(g int) (BlockID, Hash, bool) { return p.stores[g].unsaved(firstReused) }
+
+// UnsavedLatest is like Unsaved, from the other end: the beginnings of the latest sequences come first.
+func (p *Pool) UnsavedLatest(g int) (BlockID, Hash, bool) { return p.stores[g].unsaved(lastReused) }
 
 // TakeCopies hands over the copies that came up since the last call. They are to be made in order. The slice is
 // valid until the next Grow.
@@ -299,7 +292,7 @@ func (p *Pool) BlockSize() int { return p.cfg.BlockSize }
 func (p *Pool) Free(g int) int { return p.stores[g].free }
 
 // Total returns how many blocks group g has.
-func (p *Pool) Total(g int) int { return len(p.stores[g].blocks) - rings }
+func (p *Pool) Total(g int) int { return p.stores[g].n }
 
 // Evictions returns how many names were dropped because their block was needed.
 func (p *Pool) Evictions() uint64 {

@@ -103,6 +103,7 @@ func (l *ledger) open(r *rand.Rand) {
 	if r.IntN(3) == 0 {
 		s.table.Keep()
 	}
+	s.table.Belong([]string{"", "a", "b", "c"}[r.IntN(4)])
 	want := l.longest(s)
 	if got := l.pool.Match(s.table, s.tokens); got != want {
 		l.t.Errorf("Match of %v: %d tokens, want %d", s.tokens, got, want)
@@ -191,7 +192,7 @@ func (l *ledger) restore(s saved) {
 	if l.pool.Find(s.group, s.hash) {
 		return
 	}
-	if b := l.pool.Adopt(s.group, s.hash); b != None {
+	if b := l.pool.Adopt(s.group, s.hash, "a"); b != None {
 		copy(l.slots[s.group][b], s.contents)
 	}
 }

@@ -2,7 +2,7 @@
 
 package kvcache
 
-import "fmt"
+import "slices"
 
 // A block is what a store knows of one block.
 type block struct {
@@ -10,66 +10,113 @@ type block struct {
 	named      bool
 	saved      bool    // see Pool.Unsaved
 	kept       bool    // of a conversation that comes back; see Table.Keep
+	owner      *owner  // whose tokens it holds; nil: nobody's
 	prev, next BlockID // neighbours in the free list, when refs is 0
 	hash       Hash    // when named
 }
 
-// A store has the blocks of one group: a reference count for each, two lists of free ones in the order of their
-// reuse, and the names.
+// A store has the blocks of one group: a reference count for each, lists of free ones in the order of their reuse, and
+// the names.
 type store struct {
-	blocks []block // the last two are the rings of the free lists: their next is reused first
+	blocks []block // the first n; then the rings that free lists hang on: their next is reused first
+	n      int
+	bare   BlockID // ring of the free blocks without a name
 	names  map[Hash]BlockID
-	free   int    // in both lists
-	kept   int    // in the list of blocks that are kept
-	evicts uint64 // names dropped because the block was needed
+	owners []*owner // those with blocks, in the order in which they came
+	spare  []*owner // those that had some, for the next ones
+	free   int      // in all lists
+	kept   int      // in those of blocks that are kept
+	evicts uint64   // names dropped because the block was needed
 }
 
-// rings are the places behind the blocks that the free lists hang on.
-const rings = 2
+// An owner is a tenant whose tokens are in blocks.
+type owner struct {
+	tenant      string
+	blocks      int     // that hold its tokens, free ones too
+	free        int     // in its two lists
+	plain, kept BlockID // their rings
+}
 
 func newStore(n int) store {
-	s := store{blocks: make([]block, n+rings), names: make(map[Hash]BlockID, n)}
-	for _, ring := range []BlockID{s.ring(), s.keptRing()} {
-		s.blocks[ring].prev, s.blocks[ring].next = ring, ring
-	}
+	s := store{blocks: make([]block, n, n+3), n: n, names: make(map[Hash]BlockID, n)}
+	s.bare = s.ring()
 	for b := range BlockID(n) {
-		s.link(b, s.blocks[s.ring()].prev)
+		s.link(b, s.blocks[s.bare].prev)
 	}
 	return s
 }
 
-func (s *store) ring() BlockID     { return BlockID(len(s.blocks) - 1) }
-func (s *store) keptRing() BlockID { return BlockID(len(s.blocks) - 2) }
+// ring adds an empty list.
+func (s *store) ring() BlockID {
+	r := BlockID(len(s.blocks))
+	s.blocks = append(s.blocks, block{prev: r, next: r})
+	return r
+}
+
+// own returns what is known of a tenant.
+func (s *store) own(tenant string) *owner {
+	for _, o := range s.owners {
+		if o.tenant == tenant {
+			return o
+		}
+	}
+	var o *owner
+	if last := len(s.spare) - 1; last >= 0 {
+		o, s.spare = s.spare[last], s.spare[:last]
+	} else {
+		o = &owner{plain: s.ring(), kept: s.ring()}
+	}
+	o.tenant = tenant
+	s.owners = append(s.owners, o)
+	return o
+}
+
+// disown says that b holds nobody's tokens any more.
+func (s *store) disown(b BlockID) {
+	o := s.blocks[b].owner
+	s.blocks[b].owner = nil
+	if o == nil {
+		return
+	}
+	if o.blocks--; o.blocks == 0 {
+		s.owners = slices.DeleteFunc(s.owners, func(other *owner) bool { return other == o })
+		s.spare = append(s.spare, o)
+	}
+}
 
 // link puts b into the free list behind after.
 func (s *store) link(b, after BlockID) {
 	next := s.blocks[after].next
 	s.blocks[b].prev, s.blocks[b].next = after, next
 	s.blocks[after].next, s.blocks[next].prev = b, b
-	s.free++
-	if s.blocks[b].kept {
-		s.kept++
-	}
+	s.count(b, 1)
 }
 
 func (s *store) unlink(b BlockID) {
 	e := &s.blocks[b]
 	s.blocks[e.prev].next, s.blocks[e.next].prev = e.next, e.prev
-	s.free--
+	s.count(b, -1)
+}
+
+// count notes that a block came into a free list, or left it.
+func (s *store) count(b BlockID, by int) {
+	e := &s.blocks[b]
+	s.free += by
 	if e.kept {
-		s.kept--
+		s.kept += by
+	}
+	if e.owner != nil {
+		e.owner.free += by
 	}
 }
 
-// take returns a block without a name and with one reference. At least one block is free.
-func (s *store) take() BlockID {
-	b := s.blocks[s.ring()].next
-	// Blocks are kept while others are free, but they get no more than half of the cache.
-	if b == s.ring() || s.kept > (len(s.blocks)-rings)/2 {
-		b = s.blocks[s.keptRing()].next
-	}
-	if b >= s.keptRing() {
-		panic("kvcache: take from an empty free list")
+// take returns a block without a name and with one reference, for tokens of the tenant. At least one block is free.
+func (s *store) take(tenant string) BlockID {
+	o := s.own(tenant) // before anything points into blocks, which it may move
+	o.blocks++
+	b := s.blocks[s.bare].next
+	if b == s.bare {
+		b = s.victim(o)
 	}
 	s.unlink(b)
 	e := &s.blocks[b]
@@ -79,8 +126,29 @@ func (s *store) take() BlockID {
 		e.named = false
 		s.evicts++
 	}
-	e.refs = 1
+	s.disown(b)
+	e.owner, e.refs = o, 1
 	return b
+}
+
+// victim returns the free block that is evicted for another of o: the one that was freed first of the tenant that has most,
+// o itself if it has as many. So nobody can drive what others left in the cache out of their share of it.
+func (s *store) victim(o *owner) BlockID {
+	var most *owner
+	for _, other := range s.owners {
+		if other.free > 0 && (most == nil || other.blocks > most.blocks || other.blocks == most.blocks && other == o) {
+			most = other
+		}
+	}
+	if most == nil {
+		panic("kvcache: take from empty free lists")
+	}
+	plain, kept := s.blocks[most.plain].next, s.blocks[most.kept].next
+	// Blocks are kept while others are free, but they get no more than half of the cache.
+	if plain == most.plain || s.kept > s.n/2 && kept != most.kept {
+		return kept
+	}
+	return plain
 }
 
 // share adds a reference to b, which may be free.
@@ -98,12 +166,13 @@ func (s *store) drop(b BlockID) {
 	switch {
 	case e.refs > 0:
 	case e.named && e.kept:
-		s.link(b, s.blocks[s.keptRing()].prev)
+		s.link(b, s.blocks[e.owner.kept].prev)
 	case e.named:
-		s.link(b, s.blocks[s.ring()].prev)
+		s.link(b, s.blocks[e.owner.plain].prev)
 	default:
 		e.kept = false
-		s.link(b, s.ring())
+		s.disown(b)
+		s.link(b, s.bare)
 	}
 }
 
@@ -116,60 +185,37 @@ func (s *store) name(b BlockID, h Hash) {
 	s.names[h] = b
 }
 
-// check compares the store with refs, the number of tables that list each block.
-func (s *store) check(refs []int32) error {
-	free, err := s.countFree()
-	if err != nil {
-		return err
-	}
-	if free != s.free {
-		return fmt.Errorf("free lists have %d blocks, counted %d", free, s.free)
-	}
-	unused, named := 0, 0
-	for b := range refs {
-		e := &s.blocks[b]
-		if e.refs != refs[b] {
-			return fmt.Errorf("block %d has %d references, %d tables list it", b, e.refs, refs[b])
+// An order is how the free blocks of a tenant are gone through.
+type order uint8
+
+const (
+	firstReused order = iota
+	lastReused
+)
+
+// unsaved returns a free block that has a name and was not returned before, and marks it.
+func (s *store) unsaved(in order) (BlockID, Hash, bool) {
+	for _, o := range s.owners {
+		rings := [2]BlockID{o.plain, o.kept}
+		if in == lastReused {
+			rings = [2]BlockID{o.kept, o.plain}
 		}
-		if e.refs == 0 {
-			unused++
-		}
-		if !e.named {
-			continue
-		}
-		named++
-		if at, ok := s.names[e.hash]; !ok || at != BlockID(b) {
-			return fmt.Errorf("block %d has a name that leads to block %d (%t)", b, at, ok)
+		for _, ring := range rings {
+			for b := s.after(ring, in); b != ring; b = s.after(b, in) {
+				if e := &s.blocks[b]; e.named && !e.saved {
+					e.saved = true
+					return b, e.hash, true
+				}
+			}
 		}
 	}
-	if unused != free {
-		return fmt.Errorf("%d blocks have no reference, %d are in free lists", unused, free)
-	}
-	if named != len(s.names) {
-		return fmt.Errorf("%d blocks have a name, %d names exist", named, len(s.names))
-	}
-	return nil
+	return None, Hash{}, false
 }
 
-// countFree walks the free lists.
-func (s *store) countFree() (free int, err error) {
-	kept := 0
-	for _, ring := range []BlockID{s.ring(), s.keptRing()} {
-		for b := s.blocks[ring].next; b != ring; b = s.blocks[b].next {
-			e := &s.blocks[b]
-			if e.refs != 0 || e.kept != (ring == s.keptRing()) {
-				return 0, fmt.Errorf("block %d is in a free list with %d references, kept %t", b, e.refs, e.kept)
-			}
-			if e.kept {
-				kept++
-			}
-			if free++; free > len(s.blocks) {
-				return 0, fmt.Errorf("a free list is a loop")
-			}
-		}
+// after returns the neighbour of b in a free list.
+func (s *store) after(b BlockID, in order) BlockID {
+	if in == lastReused {
+		return s.blocks[b].prev
 	}
-	if kept != s.kept {
-		return 0, fmt.Errorf("%d free blocks are kept, counted %d", kept, s.kept)
-	}
-	return free, nil
+	return s.blocks[b].next
 }

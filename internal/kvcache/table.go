@@ -18,6 +18,7 @@ type Table struct {
 	tokens int  // positions before this are computed and lie in the blocks
 	named  int  // blocks before this index went through naming
 	keep   bool // see Keep
+	tenant string
 }
 
 // Blocks returns the table of each group. The caller must not change it and must not keep it past the next
@@ -27,6 +28,9 @@ func (t *Table) Blocks() [][]BlockID { return t.blocks }
 // Keep says that the sequence belongs to a conversation that comes back: the blocks it fills or finds from now on are
 // evicted after those of others, as long as they are at most half of the cache.
 func (t *Table) Keep() { t.keep = true }
+
+// Belong says whose sequence it is. What tenants leave in the cache is evicted from whoever has most.
+func (t *Table) Belong(tenant string) { t.tenant = tenant }
 
 // Tokens returns how many tokens the blocks hold.
 func (t *Table) Tokens() int { return t.tokens }
