@@ -5,14 +5,15 @@
 //
 //	go run ./tools/kernelgen -out internal/kernel
 //
-// mul512.go and mul256.go hold the kernels of the avx512 and the avx2 tier, dot.go those of float weights; they read from top to bottom like the
-// assembly that they print. What the kernels compute is defined by mul_twin.go in internal/kernel, and the layout is
+// mul512.go and mul256.go hold the kernels of the avx512 and the avx2 tier, dot.go those of float weights, and the files whose
+// names begin with neon all kernels of arm64; they read from top to bottom like the assembly that they print. What the kernels compute is defined by mul_twin.go in internal/kernel, and the layout is
 // drawn in DESIGN.md there.
 package main
 
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,13 +180,15 @@ func log2(n int) int {
 func main() {
 	out := flag.String("out", ".", "folder of package kernel")
 	flag.Parse()
-	for name, text := range map[string]string{
+	files := map[string]string{
 		"mul_avx512_amd64.s":   avx512(),
 		"mul_avx2_amd64.s":     avx2(),
 		"mul_kernels_amd64.go": stubs(),
 		"dot_amd64.s":          dots(),
 		"dot_kernels_amd64.go": dotStubs(),
-	} {
+	}
+	maps.Copy(files, neonFiles())
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(*out, name), []byte(text), 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "kernelgen:", err)
 			os.Exit(1)

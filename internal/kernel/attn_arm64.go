@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+// quantizePart is Quantize for one block.
+func quantizePart(record *[RecordBytes]byte, x *[BlockCols]float32) {
+	if active == generic {
+		quantizeBlock(record, x)
+		return
+	}
+	quantizeNEON(&record[0], RecordBytes, &x[0], 1)
+}
