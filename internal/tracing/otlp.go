@@ -96,8 +96,9 @@ func wireValue(v attribute.Value) *common.AnyValue {
 			list.Values = append(list.Values, text(s))
 		}
 		return &common.AnyValue{Value: &common.AnyValue_ArrayValue{ArrayValue: list}}
+	default:
+		return text(v.String())
 	}
-	return text(v.Emit())
 }
 
 // text makes a string valid, since one that is not would spoil the whole export.

@@ -169,8 +169,11 @@ func TestOnlyFailuresOfTheServerAreErrors(t *testing.T) {
 		kind   string
 		want   wire.Status_StatusCode
 	}{
-		{400, "invalid_value", wire.Status_STATUS_CODE_UNSET}, {500, "server_error", wire.Status_STATUS_CODE_ERROR}, {200, "server_error", wire.Status_STATUS_CODE_ERROR},
-		{200, "", wire.Status_STATUS_CODE_UNSET}, {499, "client_gone", wire.Status_STATUS_CODE_UNSET},
+		{400, "invalid_value", wire.Status_STATUS_CODE_UNSET},
+		{500, "server_error", wire.Status_STATUS_CODE_ERROR},
+		{200, "server_error", wire.Status_STATUS_CODE_ERROR},
+		{200, "", wire.Status_STATUS_CODE_UNSET},
+		{499, "client_gone", wire.Status_STATUS_CODE_UNSET},
 	} {
 		r := receive(t)
 		tracer := Open(Config{Endpoint: r.URL})
