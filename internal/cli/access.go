@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -106,7 +105,7 @@ func parseKey(line string) (server.Key, error) {
 
 // ensureKey reads the key in the home, or makes one.
 func (a *access) ensureKey(env *Env) error {
-	path := filepath.Join(env.home(), "api-key")
+	path := keyPath(env)
 	err := a.readKeys(path)
 	if err == nil || fileExists(path) {
 		return err

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -54,7 +55,7 @@ func (b *byteSize) Set(text string) error {
 	}
 	value, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsNaN(value) || value <= 0 || value*factor >= math.MaxInt64 {
-		return fmt.Errorf("%q is not a size; write for example 4GiB or 500MB", text)
+		return errors.New("not a size")
 	}
 	*b = byteSize(value * factor)
 	return nil

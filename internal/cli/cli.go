@@ -152,10 +152,10 @@ func newRoot(env *Env) *cobra.Command {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError("", err)} })
 	root.AddCommand(
 		newServe(env), newRun(env), newList(env), newShow(env), newBench(env),
-		newQuantize(env), newTokenize(env), newRender(env), newVersion(env), newDoctor(env),
+		newQuantize(env), newTokenize(env), newRender(env), newAPI(env), newPull(), newVersion(env), newDoctor(env),
 	)
 	return root
 }

@@ -59,8 +59,10 @@ func runStatus(ts *testscript.TestScript, neg bool, args []string) {
 // A running server of this package, started as a process of its own would be.
 type testServer struct {
 	url     string
+	home    string
 	signals chan os.Signal
 	done    chan int
+	ended   chan struct{} // closed when the command has ended
 	stderr  *bytes.Buffer
 }
 
@@ -68,8 +70,9 @@ type testServer struct {
 func startServer(t *testing.T, environ map[string]string, args ...string) *testServer {
 	t.Helper()
 	out, in := io.Pipe()
-	s := &testServer{signals: make(chan os.Signal, 2), done: make(chan int, 1), stderr: &bytes.Buffer{}}
+	s := &testServer{signals: make(chan os.Signal, 2), done: make(chan int, 1), ended: make(chan struct{}), stderr: &bytes.Buffer{}}
 	home := t.TempDir()
+	s.home = home
 	env := Env{
 		Args: append([]string{"serve", "--port", "0"}, args...), Stdin: strings.NewReader(""), Stdout: in, Stderr: s.stderr,
 		Getenv: func(name string) string {
@@ -84,6 +87,7 @@ func startServer(t *testing.T, environ map[string]string, args ...string) *testS
 		status := Main(env)
 		_ = in.Close()
 		s.done <- status
+		close(s.ended)
 	}()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {

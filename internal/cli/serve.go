@@ -143,7 +143,7 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 		EarlyHeaders: f.earlyHeaders, Log: log,
 	})
 	printBanner(env, address, access, models)
-	err = runServer(env, s, listener)
+	err = runServer(env, s, listener, address)
 	for _, m := range models {
 		err = errors.Join(err, m.Close())
 	}
@@ -243,8 +243,9 @@ func tryLine(address string, access *access, m *local.Model) string {
 
 // runServer answers requests until the server fails or a signal comes; then it lets running requests finish for a while.
 // A second signal ends them at once.
-func runServer(env *Env, s *server.Server, l net.Listener) error {
+func runServer(env *Env, s *server.Server, l net.Listener, address string) error {
 	signals := env.signals()
+	defer writeServerFile(env, address)()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	select {

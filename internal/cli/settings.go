@@ -54,13 +54,13 @@ func fillFlag(env *Env, flags *pflag.FlagSet, f *pflag.Flag, file map[string]str
 	variable := "SAMPO_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 	if value := env.Getenv(variable); value != "" {
 		if err := flags.Set(f.Name, value); err != nil {
-			return usagef("%s: %v", variable, err)
+			return &usageError{flagError(variable, err)}
 		}
 		return nil
 	}
 	if value, ok := file[f.Name]; ok {
 		if err := flags.Set(f.Name, value); err != nil {
-			return usagef("config: %s: %v", strings.ReplaceAll(f.Name, "-", "_"), err)
+			return &usageError{flagError("config: "+strings.ReplaceAll(f.Name, "-", "_"), err)}
 		}
 	}
 	return nil

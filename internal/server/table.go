@@ -57,13 +57,12 @@ const (
 	describes = "Models and tokens"
 	serves    = "Service"
 	playing   = "Playground"
+	refuses   = "Not for these models"
 )
-
-const unsupportedDoc = "The models here generate text: the answer is 400 unsupported_endpoint."
 
 // Routes returns all endpoints, in the order of the document. It makes a new list each time.
 func Routes() []Route {
-	return slices.Concat(generateRoutes(), modelRoutes(), serviceRoutes())
+	return slices.Concat(generateRoutes(), modelRoutes(), serviceRoutes(), unsupportedRoutes())
 }
 
 func generateRoutes() []Route {
@@ -83,17 +82,19 @@ func generateRoutes() []Route {
 			Doc:   "The fields and the answer of /v1/completions with one prompt. With explain each output token stands in the choice's sampo_tokens with the candidates for its place. Unknown fields are refused.",
 			Scope: ScopeInfer, In: "PlaygroundRequest", Out: "CompletionAnswer", Events: "CompletionAnswer", API: "completions", handle: (*Server).playground,
 		},
-		unsupportedRoute("/v1/embeddings", "Make embeddings"),
-		unsupportedRoute("/rerank", "Rank documents"),
-		unsupportedRoute("/v1/rerank", "Rank documents"),
-		unsupportedRoute("/v2/rerank", "Rank documents"),
-		unsupportedRoute("/score", "Score pairs of texts"),
-		unsupportedRoute("/v1/score", "Score pairs of texts"),
 	}
 }
 
-func unsupportedRoute(path, summary string) Route {
-	return Route{Method: http.MethodPost, Path: path, Group: generates, Summary: summary, Doc: unsupportedDoc, Scope: ScopeInfer, In: "Object", Out: "Error", handle: (*Server).unsupported}
+// unsupportedRoutes are those of models that do something else than generate text. They say so, in place of a 404.
+func unsupportedRoutes() []Route {
+	var list []Route
+	for _, path := range []string{"/v1/embeddings", "/rerank", "/v1/rerank", "/v2/rerank", "/score", "/v1/score"} {
+		list = append(list, Route{
+			Method: http.MethodPost, Path: path, Group: refuses, Summary: "Refused: the models here generate text", Doc: "The answer is 400 unsupported_endpoint.",
+			Scope: ScopeInfer, In: "Object", Out: "Error", handle: (*Server).unsupported,
+		})
+	}
+	return list
 }
 
 func modelRoutes() []Route {

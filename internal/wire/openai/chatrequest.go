@@ -81,8 +81,8 @@ func (f *fields) readPromptEnd(r *chat.Request) {
 // readTemplate reads the template's variables. Of the switches the named fields win over those in the object, and of
 // those the one that says more: thinking, enable_thinking, reasoning_effort.
 func (f *fields) readTemplate(r *chat.Request) {
-	f.refuseField("chat_template", "Chat template is passed with request, but --trust-request-chat-template is not set. "+
-		"Refused request with untrusted chat template.")
+	f.refuseField("chat_template", "Chat template is passed with request, but this server takes templates from its operator only. "+
+		"Leave it out; chat_template_kwargs sets variables of the model's template, and sampo serve --chat-template FILE replaces it.")
 	kwargs := f.object("chat_template_kwargs")
 	var enabled *bool
 	if kwargs != nil {

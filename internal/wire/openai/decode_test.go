@@ -119,7 +119,7 @@ func TestChatFieldsThatAreRefused(t *testing.T) {
 		{`,"moderation":{}`, "moderation", ""},
 		{`,"audio":{}`, "audio", ""},
 		{`,"modalities":["text","audio"]`, "modalities", ""},
-		{`,"chat_template":"x"`, "chat_template", "--trust-request-chat-template is not set"},
+		{`,"chat_template":"x"`, "chat_template", "Chat template is passed with request, but this server takes"},
 		{`,"guided_json":{}`, "guided_json", "response_format"},
 		{`,"guided_decoding_backend":"x"`, "guided_decoding_backend", "response_format"},
 		{`,"structured_outputs":{"json":{}}`, "structured_outputs", ""},

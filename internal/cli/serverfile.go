@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// A serverFile tells other commands of this home which server runs.
+type serverFile struct {
+	URL     string `json:"url"`
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+}
+
+func serverPath(env *Env) string { return filepath.Join(env.home(), "server.json") }
+
+// keyPath is where the key lies that --public makes.
+func keyPath(env *Env) string { return filepath.Join(env.home(), "api-key") }
+
+// writeServerFile tells of a server that listens. The function that it returns takes the file away again, unless another
+// server has taken it over. A home that can't be written is no reason not to serve.
+func writeServerFile(env *Env, address string) (remove func()) {
+	mine := serverFile{address, os.Getpid(), Version}
+	data, err := json.Marshal(mine)
+	if err == nil {
+		err = replaceFile(serverPath(env), append(data, '\n'))
+	}
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "sampo: warning: other commands will not find this server: %v\n", err)
+	}
+	return func() {
+		if running, ok := readServerFile(env); ok && running == mine {
+			_ = os.Remove(serverPath(env))
+		}
+	}
+}
+
+// replaceFile writes a file whole or not at all, and its folder if need be.
+func replaceFile(path string, data []byte) error {
+	if err := ensureDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(filepath.Dir(path), "part-*")
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(data)
+	if err = errors.Join(err, part.Close()); err == nil {
+		err = os.Rename(part.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(part.Name())
+	}
+	return err
+}
+
+// readServerFile returns the server that runs with this home, as far as is known.
+func readServerFile(env *Env) (serverFile, bool) {
+	var running serverFile
+	data, err := readSmall(serverPath(env))
+	if err != nil || json.Unmarshal(data, &running) != nil || running.URL == "" {
+		return serverFile{}, false
+	}
+	return running, true
+}
