@@ -39,7 +39,7 @@ func FuzzConfig(f *testing.F) {
 }
 
 // use does with a configuration what an engine and a decoder do before they have weights.
-func use(t *testing.T, c *model.Config) {
+func use(t testing.TB, c *model.Config) {
 	groups := c.CacheGroups()
 	if len(groups) == 0 || len(c.BlockBytes()) != len(groups) {
 		t.Fatalf("%s: %d cache groups with %d sizes", c.Family, len(groups), len(c.BlockBytes()))
