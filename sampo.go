@@ -271,8 +271,8 @@ func newDelta(d chat.Delta) Delta {
 	}
 	for _, t := range d.Tokens {
 		tok := newToken(t.TokenLogprob)
-		for _, top := range t.Top {
-			tok.Top = append(tok.Top, newToken(top))
+		for i := range t.Top.Len() {
+			tok.Top = append(tok.Top, newToken(t.Top.At(i)))
 		}
 		out.Tokens = append(out.Tokens, tok)
 	}

@@ -214,9 +214,7 @@ func (m *Model) promptTokens(info chat.PromptInfo, logprobs [][]inference.TokenL
 		}
 		list[i].Scored = true
 		list[i].TokenLogprob = m.describe(logprobs[i-1][0])
-		for _, e := range logprobs[i-1][1:] {
-			list[i].Top = append(list[i].Top, m.describe(e))
-		}
+		list[i].Top = m.ranking(logprobs[i-1][1:])
 	}
 	bos, ok := m.Tokenizer.BOS()
 	added := p.AddSpecialTokens == nil || *p.AddSpecialTokens
@@ -228,6 +226,19 @@ func (m *Model) promptTokens(info chat.PromptInfo, logprobs [][]inference.TokenL
 
 // describe adds the text to a token's logprob.
 func (m *Model) describe(t inference.TokenLogprob) chat.TokenLogprob {
-	b := m.Tokenizer.Bytes(t.Token)
-	return chat.TokenLogprob{ID: t.Token, Text: strings.ToValidUTF8(string(b), "\uFFFD"), Bytes: b, Logprob: t.Logprob, Rank: t.Rank, Kept: t.Kept}
+	d := chat.Describe(t.Token, m.Tokenizer.Bytes(t.Token))
+	d.Logprob, d.Rank, d.Kept = t.Logprob, t.Rank, t.Kept
+	return d
+}
+
+// ranking keeps the best tokens of a row.
+func (m *Model) ranking(top []inference.TokenLogprob) chat.Ranking {
+	if len(top) == 0 {
+		return chat.Ranking{}
+	}
+	r := chat.Ranking{Entries: make([]chat.Candidate, len(top)), Bytes: m.Tokenizer.Bytes}
+	for i, e := range top {
+		r.Entries[i] = chat.Candidate{ID: e.Token, Logprob: e.Logprob, Kept: e.Kept}
+	}
+	return r
 }

@@ -191,9 +191,7 @@ func lowerBound(sorted []int, x int) int {
 func (c *choice) token(e inference.Event) chat.Token {
 	t := chat.Token{TokenLogprob: c.model.describe(inference.TokenLogprob{Token: e.Token, Logprob: e.Logprob, Rank: e.Rank, Kept: true})}
 	t.Scored = c.params.Logprobs != nil
-	for _, top := range e.Top {
-		t.Top = append(t.Top, c.model.describe(top))
-	}
+	t.Top = c.model.ranking(e.Top)
 	return t
 }
 

@@ -3,6 +3,7 @@
 package chat
 
 import (
+	"strings"
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
@@ -72,8 +73,38 @@ type Segment struct {
 // A Token is one token of a prompt or an answer.
 type Token struct {
 	TokenLogprob
-	Scored bool           // Logprob is known
-	Top    []TokenLogprob // the best ones, descending, if they were asked for
+	Scored bool    // Logprob is known
+	Top    Ranking // the best ones, descending, if they were asked for
+}
+
+// A Ranking lists tokens from the best down. It may hold the whole vocabulary for each of many tokens, so it keeps twelve
+// bytes of each and looks texts up when an entry is read.
+type Ranking struct {
+	Entries []Candidate
+	Bytes   func(token.ID) []byte // of a token; needed if there are entries
+}
+
+// A Candidate is an entry of a Ranking.
+type Candidate struct {
+	ID      token.ID
+	Logprob float32
+	Kept    bool // see TokenLogprob
+}
+
+// Len returns the number of entries.
+func (r Ranking) Len() int { return len(r.Entries) }
+
+// At returns the entry of rank i+1.
+func (r Ranking) At(i int) TokenLogprob {
+	e := r.Entries[i]
+	t := Describe(e.ID, r.Bytes(e.ID))
+	t.Logprob, t.Kept, t.Rank = e.Logprob, e.Kept, i+1
+	return t
+}
+
+// Describe returns a token with its text.
+func Describe(id token.ID, raw []byte) TokenLogprob {
+	return TokenLogprob{ID: id, Text: strings.ToValidUTF8(string(raw), "\uFFFD"), Bytes: raw}
 }
 
 // A TokenLogprob is a token with its text and its raw log-probability.

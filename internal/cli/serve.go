@@ -19,6 +19,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/registry"
 	"github.com/sampo-ai/sampo/internal/server"
 	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/tracing"
 )
 
 const (
@@ -44,6 +45,7 @@ type serveFlags struct {
 	maxBody      byteSize
 	earlyHeaders bool
 	logLevel     string
+	otlpEndpoint string
 }
 
 // newServe serves models over HTTP.
@@ -84,6 +86,7 @@ func newServe(env *Env) *cobra.Command {
 	flags.Var(&f.maxBody, "max-body", "largest request body (default 64MiB)")
 	flags.BoolVar(&f.earlyHeaders, "early-headers", false, "send the headers of a stream before its first token")
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.StringVar(&f.otlpEndpoint, "otlp-endpoint", "", "send traces there, OTLP over HTTP, such as http://localhost:4318 (default: OTEL_EXPORTER_OTLP_ENDPOINT, else nowhere)")
 	return cmd
 }
 
@@ -116,6 +119,10 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	if err != nil {
 		return err
 	}
+	tracer, err := f.tracer(env, log)
+	if err != nil {
+		return err
+	}
 	found := make([]registry.Model, len(names))
 	for i, name := range names {
 		if found[i], err = env.find(name); err != nil {
@@ -140,14 +147,14 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	s := server.New(server.Config{
 		Models: offers, Version: Version, Revision: revision(), Address: address, Keys: access.keys,
 		Loopback: access.loopback, Hosts: f.hosts, Origins: f.origins, MaxBody: int64(f.maxBody),
-		EarlyHeaders: f.earlyHeaders, Log: log,
+		EarlyHeaders: f.earlyHeaders, Log: log, Tracer: tracer,
 	})
-	printBanner(env, address, access, models)
+	printBanner(env, address, access, models, tracer)
 	err = runServer(env, s, listener, address)
 	for _, m := range models {
 		err = errors.Join(err, m.Close())
 	}
-	return err
+	return errors.Join(err, closeTracer(tracer))
 }
 
 // newLog returns the log on standard error.
@@ -216,7 +223,7 @@ func baseURL(host string, addr net.Addr) string {
 }
 
 // printBanner tells where the server is, what it serves, and a line to try.
-func printBanner(env *Env, address string, access *access, models []*local.Model) {
+func printBanner(env *Env, address string, access *access, models []*local.Model, tracer *tracing.Tracer) {
 	fmt.Fprintf(env.Stdout, "Sampo %s listens on %s\n\n", Version, address)
 	for _, m := range models {
 		kind := "chat and completions"
@@ -226,6 +233,9 @@ func printBanner(env *Env, address string, access *access, models []*local.Model
 		fmt.Fprintf(env.Stdout, "  model    %s: %s, %d tokens of context, up to %s for the cache\n", m.Name, kind, m.MaxContext(), formatBytes(m.CacheBytes))
 	}
 	access.print(env)
+	if tracer != nil {
+		fmt.Fprintf(env.Stdout, "  traces   to %s\n", tracer.Endpoint())
+	}
 	fmt.Fprintf(env.Stdout, "\nTry it:\n\n  %s\n\n", tryLine(address, access, models[0]))
 }
 

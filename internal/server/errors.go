@@ -32,6 +32,14 @@ type problem struct {
 
 func (p *problem) Error() string { return p.err.Error() }
 
+// kind is what machines call the problem.
+func (p *problem) kind() string {
+	if p.err.Code != "" {
+		return p.err.Code
+	}
+	return p.err.Type
+}
+
 func (p *problem) headers() map[string]string {
 	h := map[string]string{}
 	if p.retryAfter > 0 {
@@ -74,18 +82,6 @@ func errKey(sent bool) *problem {
 	return &problem{status: http.StatusUnauthorized, early: true, err: openai.Error{Message: message, Type: openai.TypeAuthentication, Code: "invalid_api_key"}}
 }
 
-func errUnknownURL(r *http.Request) *problem {
-	hint := ""
-	if clean := path.Clean(r.URL.Path) + "/"; strings.HasPrefix(clean, "/api/v0/") || strings.HasPrefix(clean, "/api/v1/") {
-		hint = ". The routes for OpenAI's clients are below /v1."
-	}
-	return &problem{status: http.StatusNotFound, early: true, err: openai.Error{Message: fmt.Sprintf("Unknown URL: %s %s", r.Method, r.URL.Path) + hint, Type: openai.TypeNotFound, Code: "unknown_url"}}
-}
-
-func errMethod(r *http.Request) *problem {
-	return &problem{status: http.StatusMethodNotAllowed, early: true, err: openai.Error{Message: fmt.Sprintf("The method %s is not allowed for %s", r.Method, r.URL.Path), Type: openai.TypeInvalidRequest, Code: "method_not_allowed"}}
-}
-
 // errScope says which right a key lacks.
 func errScope(id string, k *Key, r Route) *problem {
 	has := []any{}
@@ -102,6 +98,18 @@ func errScope(id string, k *Key, r Route) *problem {
 }
 
 // errUnknownURL also sends those who know LM Studio's paths to ours.
+func errUnknownURL(r *http.Request) *problem {
+	hint := ""
+	if clean := path.Clean(r.URL.Path) + "/"; strings.HasPrefix(clean, "/api/v0/") || strings.HasPrefix(clean, "/api/v1/") {
+		hint = ". The routes for OpenAI's clients are below /v1."
+	}
+	return &problem{status: http.StatusNotFound, early: true, err: openai.Error{Message: fmt.Sprintf("Unknown URL: %s %s", r.Method, r.URL.Path) + hint, Type: openai.TypeNotFound, Code: "unknown_url"}}
+}
+
+func errMethod(r *http.Request) *problem {
+	return &problem{status: http.StatusMethodNotAllowed, early: true, err: openai.Error{Message: fmt.Sprintf("The method %s is not allowed for %s", r.Method, r.URL.Path), Type: openai.TypeInvalidRequest, Code: "method_not_allowed"}}
+}
+
 func errTooLarge(limit int64) *problem {
 	return &problem{status: http.StatusRequestEntityTooLarge, early: true, err: openai.Error{Message: fmt.Sprintf("The request body is larger than %d bytes.", limit), Type: openai.TypeInvalidRequest, Code: "request_too_large"}}
 }

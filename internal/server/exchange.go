@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/tracing"
 )
 
 // An exchange is one request and what was answered.
@@ -40,20 +41,25 @@ type exchange struct {
 	timings    chat.Timings
 	firstToken time.Time
 	finish     string
-	cause      error // behind a 500; the client does not see it
+	finishes   []string // reasons by choice, "" for one that has not ended
+	answerID   string
+	cause      error  // behind a 500; the client does not see it
+	failure    string // kind of error, "" for none
+
+	span *tracing.Request // nil: nobody traces
 }
 
 const maxRequestID = 256
 
 func (s *Server) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{s: s, w: w, r: r, rc: http.NewResponseController(w), begun: time.Now()}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	x.extendWrite() // the deadline of the connection's last answer may be over
 	x.setID(r.Header.Get("X-Request-Id"))
 	if x.id == "" {
 		var b [16]byte
 		_, _ = rand.Read(b[:]) // never fails
 		x.setID(hex.EncodeToString(b[:]))
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 	}
 	return x
 }
@@ -74,6 +80,7 @@ func (x *exchange) end() {
 		x.fail(errInternal)
 	}
 	x.s.metrics.end(x)
+	x.endSpan()
 	x.s.log.LogAttrs(x.r.Context(), slog.LevelInfo, "request", x.logged()...)
 	if x.finish == "abort" {
 		// The client may only have closed its half of the connection: what it got must not look whole.
@@ -90,6 +97,9 @@ func (x *exchange) logged() []slog.Attr {
 	}
 	if x.tenant != "" {
 		attrs = append(attrs, slog.String("tenant", x.tenant))
+	}
+	if id := x.span.TraceID(); id != "" {
+		attrs = append(attrs, slog.String("trace", id))
 	}
 	if x.model != "" {
 		attrs = append(attrs, slog.String("api", x.api), slog.String("model", x.model), slog.Bool("stream", x.stream),
@@ -164,7 +174,7 @@ func (x *exchange) fail(err error) {
 		x.status, x.finish = statusClientGone, "abort"
 		return
 	}
-	x.cause = p.cause
+	x.cause, x.failure = p.cause, p.kind()
 	x.s.metrics.refuse(&p.err)
 	if p.status >= http.StatusInternalServerError {
 		x.finish = "error"

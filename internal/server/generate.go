@@ -38,7 +38,7 @@ func (s *Server) chat(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.model = m.Name
+	x.ask(m, "chat", &req.Chat.Params)
 	if req.Refused != nil {
 		return req.Refused
 	}
@@ -56,7 +56,7 @@ func (s *Server) chat(x *exchange) error {
 	if req.Stream {
 		return x.streamAnswer(source, req.Events(head))
 	}
-	return x.wholeAnswer(source, func(a *chat.Answer) []byte { return req.Body(head, a) })
+	return x.wholeAnswer(source, func(w io.Writer, a *chat.Answer) error { return req.WriteBody(w, head, a) })
 }
 
 // complete answers POST /v1/completions.
@@ -81,7 +81,7 @@ func (s *Server) continueText(x *exchange, req *openai.CompletionRequest) error 
 	if err != nil {
 		return err
 	}
-	x.model = m.Name
+	x.ask(m, "text_completion", &req.Completion.Params)
 	if req.Refused != nil {
 		return req.Refused
 	}
@@ -99,7 +99,7 @@ func (s *Server) continueText(x *exchange, req *openai.CompletionRequest) error 
 	if req.Stream {
 		return x.streamAnswer(source, req.Events(head))
 	}
-	return x.wholeAnswer(source, func(a *chat.Answer) []byte { return req.Body(head, a) })
+	return x.wholeAnswer(source, func(w io.Writer, a *chat.Answer) error { return req.WriteBody(w, head, a) })
 }
 
 // admit counts a generation request until the function that it returns is called. Once the server drains, no
@@ -193,17 +193,23 @@ func renamed(err error, prompt, limit, top string) error {
 }
 
 func (x *exchange) head(m Model, prefix string) openai.Head {
-	return openai.Head{ID: prefix + x.id, Model: m.Name, Fingerprint: x.s.fingerprint, Created: time.Now()}
+	x.answerID = prefix + x.id
+	return openai.Head{ID: x.answerID, Model: m.Name, Fingerprint: x.s.fingerprint, Created: time.Now()}
 }
 
 // wholeAnswer sends an answer once it is complete.
-func (x *exchange) wholeAnswer(source answer.Source, body func(*chat.Answer) []byte) error {
+func (x *exchange) wholeAnswer(source answer.Source, write func(io.Writer, *chat.Answer) error) error {
 	a, err := answer.Collect(source)
 	if err != nil {
 		return err
 	}
 	x.w.Header().Set("Openai-Processing-Ms", strconv.FormatInt(time.Since(x.begun).Milliseconds(), 10))
-	return x.sendJSON(body(a))
+	b := &bodyWriter{x: x}
+	if err := write(b, a); err != nil {
+		x.finish = "abort" // the client is gone, and was told that more was to come
+		return nil
+	}
+	return b.end()
 }
 
 // An encoder writes deltas as events of a stream.
@@ -260,7 +266,7 @@ func (x *exchange) breakStream(err error) {
 		return
 	}
 	p := x.problem(err)
-	x.cause, x.finish = p.cause, "error"
+	x.cause, x.finish, x.failure = p.cause, "error", p.kind()
 	x.sendEvents([][]byte{p.err.Event(), []byte(openai.Done)})
 }
 

@@ -102,5 +102,8 @@ func (s *Server) serve(x *exchange) error {
 		return errScope(x.id, key, route)
 	}
 	x.route, x.api = route.Path, route.API
+	if x.api != "" {
+		x.span = s.cfg.Tracer.Start(x.r, x.route, x.begun)
+	}
 	return route.handle(s, x)
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/answer"
+	"github.com/sampo-ai/sampo/internal/tracing"
 )
 
 const (
@@ -54,16 +55,17 @@ type Config struct {
 	Absent         []AbsentModel // known, but not in memory; listed after the others
 	Models         []Model       // those in memory, in the order in which they are listed
 	Version        string
-	Revision       string       // of the build; part of the fingerprint
-	Address        string       // base URL to show to people, such as http://127.0.0.1:7267
-	Keys           []Key        // accepted keys; none: any key or none will do
-	Loopback       bool         // bound to this machine only: foreign hosts and origins are refused
-	Hosts          []string     // further host names that the Host header may have
-	Origins        []string     // origins of web pages that may call the server
-	MaxBody        int64        // bytes of a request body; 0: 64 MiB
-	MaxConnections int          // more are closed at once; 0: 10,000
-	EarlyHeaders   bool         // send a stream's headers before its first token
-	Log            *slog.Logger // nil: nothing is logged
+	Revision       string          // of the build; part of the fingerprint
+	Address        string          // base URL to show to people, such as http://127.0.0.1:7267
+	Keys           []Key           // accepted keys; none: any key or none will do
+	Loopback       bool            // bound to this machine only: foreign hosts and origins are refused
+	Hosts          []string        // further host names that the Host header may have
+	Origins        []string        // origins of web pages that may call the server
+	MaxBody        int64           // bytes of a request body; 0: 64 MiB
+	MaxConnections int             // more are closed at once; 0: 10,000
+	EarlyHeaders   bool            // send a stream's headers before its first token
+	Log            *slog.Logger    // nil: nothing is logged
+	Tracer         *tracing.Tracer // nil: no spans
 }
 
 // A Server answers HTTP requests. Make one with New.

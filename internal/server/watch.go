@@ -53,6 +53,8 @@ func (w *watched) Next() (chat.Delta, error) {
 	if d.Finish != nil {
 		w.m.finished.WithLabelValues(finishLabel(d.Finish.Reason)).Inc()
 		x.finish = string(d.Finish.Reason)
+		x.finishes = append(x.finishes, make([]string, max(0, d.Choice+1-len(x.finishes)))...)
+		x.finishes[d.Choice] = x.finish
 	}
 	return d, nil
 }

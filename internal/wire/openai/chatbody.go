@@ -4,32 +4,33 @@ package openai
 
 import (
 	"encoding/json"
+	"io"
 
 	"github.com/sampo-ai/sampo/internal/chat"
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
 type chatBody struct {
-	ID             string            `json:"id"`
-	Object         string            `json:"object"`
-	Created        int64             `json:"created"`
-	Model          string            `json:"model"`
-	Choices        []chatChoice      `json:"choices"`
-	Usage          usageBody         `json:"usage"`
-	Fingerprint    string            `json:"system_fingerprint"`
-	PromptLogprobs []json.RawMessage `json:"prompt_logprobs,omitempty"`
-	PromptTokenIDs *[]token.ID       `json:"prompt_token_ids,omitempty"`
-	PromptText     *string           `json:"prompt_text,omitempty"`
-	Sampo          *timingsBody      `json:"sampo"`
+	ID             string                    `json:"id"`
+	Object         string                    `json:"object"`
+	Created        int64                     `json:"created"`
+	Model          string                    `json:"model"`
+	Choices        []chatChoice              `json:"choices"`
+	Usage          usageBody                 `json:"usage"`
+	Fingerprint    string                    `json:"system_fingerprint"`
+	PromptLogprobs *later[[]json.RawMessage] `json:"prompt_logprobs,omitempty"`
+	PromptTokenIDs *[]token.ID               `json:"prompt_token_ids,omitempty"`
+	PromptText     *string                   `json:"prompt_text,omitempty"`
+	Sampo          *timingsBody              `json:"sampo"`
 }
 
 type chatChoice struct {
-	Index        int             `json:"index"`
-	Message      chatMessage     `json:"message"`
-	Logprobs     *chatLogprobs   `json:"logprobs"`
-	FinishReason chat.Reason     `json:"finish_reason"`
-	StopReason   json.RawMessage `json:"stop_reason"`
-	TokenIDs     *[]token.ID     `json:"token_ids,omitempty"`
+	Index        int                  `json:"index"`
+	Message      chatMessage          `json:"message"`
+	Logprobs     *later[chatLogprobs] `json:"logprobs"`
+	FinishReason chat.Reason          `json:"finish_reason"`
+	StopReason   json.RawMessage      `json:"stop_reason"`
+	TokenIDs     *[]token.ID          `json:"token_ids,omitempty"`
 }
 
 type chatMessage struct {
@@ -52,15 +53,16 @@ type toolCallFunction struct {
 	Arguments string `json:"arguments"`
 }
 
-// Body returns the answer to a request that does not stream.
-func (r *ChatRequest) Body(h Head, a *chat.Answer) []byte {
+// WriteBody writes the answer to a request that does not stream. Its error is the writer's.
+func (r *ChatRequest) WriteBody(w io.Writer, h Head, a *chat.Answer) error {
+	p := newParts()
 	body := chatBody{
 		ID: h.ID, Object: "chat.completion", Created: h.Created.Unix(), Model: h.Model, Fingerprint: h.Fingerprint,
 		Usage: newUsage(a.Usage), Sampo: newTimings(a.Timings).explained(&a.Prompts[0]),
 	}
 	prompt := a.Prompts[0]
 	if n := r.Chat.PromptLogprobs; n != nil {
-		body.PromptLogprobs = promptLogprobs(prompt.Logprobs, *n)
+		body.PromptLogprobs = promptLogprobs(p, prompt.Logprobs, *n)
 	}
 	if r.ReturnTokenIDs {
 		body.PromptTokenIDs = promptIDs(prompt.Tokens)
@@ -69,15 +71,15 @@ func (r *ChatRequest) Body(h Head, a *chat.Answer) []byte {
 		body.PromptText = &prompt.Text
 	}
 	for i, c := range a.Choices {
-		body.Choices = append(body.Choices, r.choice(i, c, prompt.Echo))
+		body.Choices = append(body.Choices, r.choice(p, i, c, prompt.Echo))
 	}
-	return encode(body)
+	return p.send(w, body)
 }
 
-func (r *ChatRequest) choice(i int, c chat.Choice, echo string) chatChoice {
+func (r *ChatRequest) choice(p *parts, i int, c chat.Choice, echo string) chatChoice {
 	out := chatChoice{Index: i, Message: r.message(c, echo), FinishReason: c.Finish.Reason, StopReason: stopReason(c.Finish)}
 	if r.Chat.Logprobs != nil && !r.HideReasoning {
-		out.Logprobs = r.chatLogprobs(c.Tokens)
+		out.Logprobs = r.chatLogprobs(p, c.Tokens)
 	}
 	if r.ReturnTokenIDs && !r.HideReasoning {
 		out.TokenIDs = tokenIDs(c.Tokens)

@@ -10,26 +10,26 @@ import (
 )
 
 type chatChunk struct {
-	ID             string            `json:"id"`
-	Object         string            `json:"object"`
-	Created        int64             `json:"created"`
-	Model          string            `json:"model"`
-	Choices        []chunkChoice     `json:"choices"`
-	Usage          json.RawMessage   `json:"usage,omitempty"`
-	Fingerprint    string            `json:"system_fingerprint"`
-	PromptLogprobs []json.RawMessage `json:"prompt_logprobs,omitempty"`
-	PromptTokenIDs *[]token.ID       `json:"prompt_token_ids,omitempty"`
-	PromptText     *string           `json:"prompt_text,omitempty"`
-	Sampo          *timingsBody      `json:"sampo,omitempty"`
+	ID             string                    `json:"id"`
+	Object         string                    `json:"object"`
+	Created        int64                     `json:"created"`
+	Model          string                    `json:"model"`
+	Choices        []chunkChoice             `json:"choices"`
+	Usage          json.RawMessage           `json:"usage,omitempty"`
+	Fingerprint    string                    `json:"system_fingerprint"`
+	PromptLogprobs *later[[]json.RawMessage] `json:"prompt_logprobs,omitempty"`
+	PromptTokenIDs *[]token.ID               `json:"prompt_token_ids,omitempty"`
+	PromptText     *string                   `json:"prompt_text,omitempty"`
+	Sampo          *timingsBody              `json:"sampo,omitempty"`
 }
 
 type chunkChoice struct {
-	Index        int             `json:"index"`
-	Delta        chunkDelta      `json:"delta"`
-	Logprobs     *chatLogprobs   `json:"logprobs"`
-	FinishReason *chat.Reason    `json:"finish_reason"`
-	StopReason   json.RawMessage `json:"stop_reason,omitempty"` // with the finish reason only
-	TokenIDs     *[]token.ID     `json:"token_ids,omitempty"`
+	Index        int                  `json:"index"`
+	Delta        chunkDelta           `json:"delta"`
+	Logprobs     *later[chatLogprobs] `json:"logprobs"`
+	FinishReason *chat.Reason         `json:"finish_reason"`
+	StopReason   json.RawMessage      `json:"stop_reason,omitempty"` // with the finish reason only
+	TokenIDs     *[]token.ID          `json:"token_ids,omitempty"`
 }
 
 type chunkDelta struct {
@@ -138,7 +138,7 @@ func (s *ChatStream) tellPrompt(chunk *chatChunk, p *chat.PromptInfo) {
 		return
 	}
 	if n := s.req.Chat.PromptLogprobs; n != nil {
-		chunk.PromptLogprobs = promptLogprobs(p.Logprobs, *n)
+		chunk.PromptLogprobs = promptLogprobs(nil, p.Logprobs, *n)
 	}
 	if s.req.ReturnTokenIDs {
 		chunk.PromptTokenIDs = promptIDs(p.Tokens)
@@ -191,7 +191,7 @@ func (s *ChatStream) chunk(d chat.Delta, delta chunkDelta, last bool) []byte {
 	tokens := s.pending[d.Choice]
 	s.pending[d.Choice] = nil
 	if s.req.Chat.Logprobs != nil && !s.req.HideReasoning && len(tokens) > 0 {
-		choice.Logprobs = s.req.chatLogprobs(tokens)
+		choice.Logprobs = s.req.chatLogprobs(nil, tokens)
 	}
 	if s.req.ReturnTokenIDs && !s.req.HideReasoning {
 		choice.TokenIDs = tokenIDs(tokens)

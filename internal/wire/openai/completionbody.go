@@ -4,6 +4,7 @@ package openai
 
 import (
 	"encoding/json"
+	"io"
 
 	"github.com/sampo-ai/sampo/internal/chat"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -21,20 +22,21 @@ type completionBody struct {
 }
 
 type completionChoice struct {
-	Index          int                 `json:"index"`
-	Text           string              `json:"text"`
-	Logprobs       *completionLogprobs `json:"logprobs"`
-	FinishReason   *chat.Reason        `json:"finish_reason"`
-	StopReason     json.RawMessage     `json:"stop_reason"`
-	PromptLogprobs []json.RawMessage   `json:"prompt_logprobs,omitempty"`
-	PromptTokenIDs *[]token.ID         `json:"prompt_token_ids,omitempty"`
-	PromptText     *string             `json:"prompt_text,omitempty"`
-	TokenIDs       *[]token.ID         `json:"token_ids,omitempty"`
-	SampoTokens    []explainedToken    `json:"sampo_tokens,omitempty"` // on the playground's route only
+	Index          int                        `json:"index"`
+	Text           string                     `json:"text"`
+	Logprobs       *later[completionLogprobs] `json:"logprobs"`
+	FinishReason   *chat.Reason               `json:"finish_reason"`
+	StopReason     json.RawMessage            `json:"stop_reason"`
+	PromptLogprobs *later[[]json.RawMessage]  `json:"prompt_logprobs,omitempty"`
+	PromptTokenIDs *[]token.ID                `json:"prompt_token_ids,omitempty"`
+	PromptText     *string                    `json:"prompt_text,omitempty"`
+	TokenIDs       *[]token.ID                `json:"token_ids,omitempty"`
+	SampoTokens    []explainedToken           `json:"sampo_tokens,omitempty"` // on the playground's route only
 }
 
-// Body returns the answer to a request that does not stream.
-func (r *CompletionRequest) Body(h Head, a *chat.Answer) []byte {
+// WriteBody writes the answer to a request that does not stream. Its error is the writer's.
+func (r *CompletionRequest) WriteBody(w io.Writer, h Head, a *chat.Answer) error {
+	p := newParts()
 	body := r.base(h)
 	body.Usage, body.Sampo = encode(newUsage(a.Usage)), newTimings(a.Timings)
 	for i := range a.Prompts {
@@ -43,14 +45,10 @@ func (r *CompletionRequest) Body(h Head, a *chat.Answer) []byte {
 	for i, c := range a.Choices {
 		prompt := &a.Prompts[i/r.Completion.Choices]
 		out := completionChoice{Index: i, FinishReason: &c.Finish.Reason, StopReason: stopReason(c.Finish)}
-		r.tellPrompt(&out, prompt)
+		r.tellPrompt(p, &out, prompt)
 		out.Text += c.Text
-		tokens := c.Tokens
-		if r.Completion.Echo {
-			tokens = append(append([]chat.Token(nil), prompt.Logprobs...), tokens...)
-		}
 		if top := r.Completion.Logprobs; top != nil {
-			out.Logprobs, _ = r.completionLogprobs(tokens, *top, 0)
+			out.Logprobs = r.completionLogprobs(p, r.echoed(prompt), c.Tokens, *top, 0)
 		}
 		if r.ReturnTokenIDs {
 			out.TokenIDs = tokenIDs(c.Tokens)
@@ -58,7 +56,15 @@ func (r *CompletionRequest) Body(h Head, a *chat.Answer) []byte {
 		out.SampoTokens = r.explainedTokens(c.Tokens)
 		body.Choices = append(body.Choices, out)
 	}
-	return encode(body)
+	return p.send(w, body)
+}
+
+// echoed returns the tokens of the prompt that come before an answer's.
+func (r *CompletionRequest) echoed(p *chat.PromptInfo) []chat.Token {
+	if !r.Completion.Echo {
+		return nil
+	}
+	return p.Logprobs
 }
 
 func (r *CompletionRequest) base(h Head) completionBody {
@@ -66,14 +72,14 @@ func (r *CompletionRequest) base(h Head) completionBody {
 }
 
 // tellPrompt puts into a choice what it says about its prompt: the echo, ids, logprobs.
-func (r *CompletionRequest) tellPrompt(c *completionChoice, p *chat.PromptInfo) {
+func (r *CompletionRequest) tellPrompt(later *parts, c *completionChoice, p *chat.PromptInfo) {
 	if r.ReturnTokenIDs {
 		c.PromptTokenIDs = promptIDs(p.Tokens)
 	} else {
 		c.Text = p.Echo
 	}
 	if n := r.Completion.PromptLogprobs; n != nil {
-		c.PromptLogprobs = promptLogprobs(p.Logprobs, *n)
+		c.PromptLogprobs = promptLogprobs(later, p.Logprobs, *n)
 	}
 	if r.PromptText {
 		c.PromptText = &p.Text
@@ -103,19 +109,18 @@ func (s *CompletionStream) Delta(d chat.Delta) [][]byte {
 		s.prompts[d.Prompt.Index] = d.Prompt
 	}
 	c := completionChoice{Index: d.Choice, StopReason: null}
-	tokens := d.Tokens
+	var echo []chat.Token
 	if prompt := s.prompts[d.Choice/s.req.Completion.Choices]; !s.begun[d.Choice] && prompt != nil {
 		s.begun[d.Choice] = true
-		s.req.tellPrompt(&c, prompt)
-		if s.req.Completion.Echo {
-			tokens = append(append([]chat.Token(nil), prompt.Logprobs...), tokens...)
-		}
+		s.req.tellPrompt(nil, &c, prompt)
+		echo = s.req.echoed(prompt)
 	}
 	for _, e := range d.Events {
 		c.Text += e.Text
 	}
-	if top := s.req.Completion.Logprobs; top != nil && len(tokens) > 0 {
-		c.Logprobs, s.offset[d.Choice] = s.req.completionLogprobs(tokens, *top, s.offset[d.Choice])
+	if top := s.req.Completion.Logprobs; top != nil && len(echo)+len(d.Tokens) > 0 {
+		c.Logprobs = s.req.completionLogprobs(nil, echo, d.Tokens, *top, s.offset[d.Choice])
+		s.offset[d.Choice] += codePoints(echo) + codePoints(d.Tokens)
 	}
 	if s.req.ReturnTokenIDs {
 		c.TokenIDs = tokenIDs(d.Tokens)

@@ -5,6 +5,7 @@ package openai
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -39,24 +40,41 @@ type topLogprob struct {
 	Bytes   []int   `json:"bytes"`
 }
 
-func (c *Common) chatLogprobs(tokens []chat.Token) *chatLogprobs {
-	l := &chatLogprobs{Content: make([]chatLogprob, len(tokens))}
-	for i, t := range tokens {
-		top := make([]topLogprob, len(t.Top))
-		for j, e := range t.Top {
-			top[j] = c.topLogprob(e)
+// chatLogprobs writes what its name says of each token.
+func (c *Common) chatLogprobs(p *parts, tokens []chat.Token) *later[chatLogprobs] {
+	return postpone[chatLogprobs](p, func(s *sink) {
+		s.raw(`{"content":[`)
+		for i, t := range tokens {
+			s.comma(i)
+			s.raw(`{`)
+			c.topLogprob(s, t.TokenLogprob)
+			s.raw(`,"top_logprobs":[`)
+			for j := range t.Top.Len() {
+				s.comma(j)
+				s.raw(`{`)
+				c.topLogprob(s, t.Top.At(j))
+				s.raw(`}`)
+				if !s.flushed() {
+					return
+				}
+			}
+			s.raw(`]}`)
 		}
-		l.Content[i] = chatLogprob{c.topLogprob(t.TokenLogprob), top}
-	}
-	return l
+		s.raw(`],"refusal":null}`)
+	})
 }
 
-func (c *Common) topLogprob(t chat.TokenLogprob) topLogprob {
-	b := make([]int, len(t.Bytes))
-	for i, x := range t.Bytes {
-		b[i] = int(x)
+func (c *Common) topLogprob(s *sink, t chat.TokenLogprob) {
+	s.raw(`"token":`)
+	s.string(c.tokenString(t))
+	s.raw(`,"logprob":`)
+	s.float(clamp(t.Logprob))
+	s.raw(`,"bytes":[`)
+	for i, b := range t.Bytes {
+		s.comma(i)
+		s.int(int(b))
 	}
-	return topLogprob{Token: c.tokenString(t), Logprob: clamp(t.Logprob), Bytes: b}
+	s.raw(`]`)
 }
 
 func (c *Common) tokenString(t chat.TokenLogprob) string {
@@ -76,78 +94,87 @@ type completionLogprobs struct {
 	TextOffset []int        `json:"text_offset"`
 }
 
-// completionLogprobs takes the number of code points before the tokens and returns that after them. A negative top
-// asks for the whole vocabulary.
-func (c *Common) completionLogprobs(tokens []chat.Token, top, offset int) (*completionLogprobs, int) {
-	l := &completionLogprobs{
-		Tokens: make([]string, len(tokens)), Logprobs: make([]*float32, len(tokens)),
-		Top: make([]logprobMap, len(tokens)), TextOffset: make([]int, len(tokens)),
-	}
-	for i, t := range tokens {
-		l.Tokens[i], l.TextOffset[i] = c.tokenString(t.TokenLogprob), offset
-		offset += utf8.RuneCountInString(t.Text)
-		if t.Scored {
-			x := clamp(t.Logprob)
-			l.Logprobs[i] = &x
-			l.Top[i] = c.logprobMap(t, top)
+// completionLogprobs writes about the tokens of a prompt that is echoed, and those of an answer. offset is the number of
+// code points before them. A negative top asks for the whole vocabulary.
+func (c *Common) completionLogprobs(p *parts, prompt, tokens []chat.Token, top, offset int) *later[completionLogprobs] {
+	return postpone[completionLogprobs](p, func(s *sink) {
+		tokens := slices.Concat(prompt, tokens)
+		list := func(name string, item func(t *chat.Token)) {
+			s.raw(name)
+			for i := range tokens {
+				s.comma(i)
+				item(&tokens[i])
+				s.flushed()
+			}
+			s.raw(`]`)
 		}
-	}
-	return l, offset
+		list(`{"tokens":[`, func(t *chat.Token) { s.string(c.tokenString(t.TokenLogprob)) })
+		list(`,"token_logprobs":[`, func(t *chat.Token) {
+			if !t.Scored {
+				s.raw(`null`)
+				return
+			}
+			s.float(clamp(t.Logprob))
+		})
+		seen := map[string]struct{}{}
+		list(`,"top_logprobs":[`, func(t *chat.Token) { c.logprobMap(s, t, top, seen) })
+		list(`,"text_offset":[`, func(t *chat.Token) {
+			s.int(offset)
+			offset += utf8.RuneCountInString(t.Text)
+		})
+		s.raw(`}`)
+	})
 }
 
-// A logprobMap is a JSON object from token strings to logprobs that keeps its order; null if it is nil.
-type logprobMap []struct {
-	name    string
-	logprob float32
+// codePoints counts those of tokens.
+func codePoints(tokens []chat.Token) (n int) {
+	for _, t := range tokens {
+		n += utf8.RuneCountInString(t.Text)
+	}
+	return n
 }
+
+// A logprobMap is a JSON object from token strings to logprobs, in order, or null.
+type logprobMap map[string]float32
 
 // logprobMap lists the best tokens and the token itself. Where two tokens have one string, the token itself counts,
-// or, in a list of the whole vocabulary, the better one, and the other goes by its id.
-func (c *Common) logprobMap(t chat.Token, top int) logprobMap {
-	m := logprobMap{}
-	at := map[string]int{}
-	add := func(name string, logprob float32) {
-		at[name] = len(m)
-		m = append(m, struct {
-			name    string
-			logprob float32
-		}{name, clamp(logprob)})
+// or, in a list of the whole vocabulary, the better one, and the other goes by its id. It leaves strings in seen.
+func (c *Common) logprobMap(s *sink, t *chat.Token, top int, seen map[string]struct{}) {
+	if !t.Scored {
+		s.raw(`null`)
+		return
 	}
-	for i, e := range t.Top {
-		if top >= 0 && i >= top {
-			break
-		}
-		name := c.tokenString(e)
-		if _, taken := at[name]; !taken {
-			add(name, e.Logprob)
-		} else if top < 0 {
-			add(tokenID(e), e.Logprob)
-		}
+	clear(seen)
+	s.raw(`{`)
+	add := func(name string, logprob float32) {
+		s.comma(len(seen))
+		seen[name] = struct{}{}
+		s.string(name)
+		s.raw(`:`)
+		s.float(clamp(logprob))
 	}
 	own := c.tokenString(t.TokenLogprob)
-	if i, taken := at[own]; !taken {
-		add(own, t.Logprob)
-	} else if top >= 0 {
-		m[i].logprob = clamp(t.Logprob)
-	}
-	return m
-}
-
-// MarshalJSON writes the entries in order.
-func (m logprobMap) MarshalJSON() ([]byte, error) {
-	if m == nil {
-		return null, nil
-	}
-	b := []byte{'{'}
-	for i, e := range m {
-		if i > 0 {
-			b = append(b, ',')
+	for i := range t.Top.Len() {
+		if top >= 0 && i >= top || !s.flushed() {
+			break
 		}
-		b = append(b, encode(e.name)...)
-		b = append(b, ':')
-		b = append(b, encode(e.logprob)...)
+		e := t.Top.At(i)
+		name := c.tokenString(e)
+		_, taken := seen[name]
+		switch {
+		case taken && top < 0:
+			add(tokenID(e), e.Logprob)
+		case taken:
+		case top >= 0 && name == own:
+			add(name, t.Logprob)
+		default:
+			add(name, e.Logprob)
+		}
 	}
-	return append(b, '}'), nil
+	if _, taken := seen[own]; !taken {
+		add(own, t.Logprob)
+	}
+	s.raw(`}`)
 }
 
 // An explainedToken is an output token with the candidates that it was chosen from. Probabilities are the model's own, at
@@ -176,53 +203,55 @@ func (r *CompletionRequest) explainedTokens(tokens []chat.Token) []explainedToke
 	list := make([]explainedToken, len(tokens))
 	for i, t := range tokens {
 		list[i] = explainedToken{t.ID, t.Text, math.Exp(float64(t.Logprob)), t.Rank, []candidateToken{}}
-		for _, e := range t.Top[:min(len(t.Top), *r.Explain)] {
+		for j := range min(t.Top.Len(), *r.Explain) {
+			e := t.Top.At(j)
 			list[i].Candidates = append(list[i].Candidates, candidateToken{e.ID, e.Text, math.Exp(float64(e.Logprob)), e.Rank, e.Kept})
 		}
 	}
 	return list
 }
 
-// promptLogprobs returns, for each token of a prompt, an object from token ids to their logprobs. The first is null.
-func promptLogprobs(tokens []chat.Token, top int) []json.RawMessage {
-	list := make([]json.RawMessage, len(tokens))
-	for i, t := range tokens {
-		if !t.Scored {
-			list[i] = null
-			continue
-		}
-		list[i] = promptLogprob(t, top)
+// promptLogprobs writes, for each token of a prompt, an object from token ids to their logprobs. The first is null.
+func promptLogprobs(p *parts, tokens []chat.Token, top int) *later[[]json.RawMessage] {
+	if len(tokens) == 0 {
+		return nil
 	}
-	return list
+	return postpone[[]json.RawMessage](p, func(s *sink) {
+		s.raw(`[`)
+		for i := range tokens {
+			s.comma(i)
+			promptLogprob(s, &tokens[i], top)
+			if !s.flushed() {
+				return
+			}
+		}
+		s.raw(`]`)
+	})
 }
 
-func promptLogprob(t chat.Token, top int) json.RawMessage {
-	b := []byte{'{'}
-	seen := map[string]bool{}
+func promptLogprob(s *sink, t *chat.Token, top int) {
+	if !t.Scored {
+		s.raw(`null`)
+		return
+	}
 	add := func(e chat.TokenLogprob) {
-		key := strconv.Itoa(int(e.ID))
-		if seen[key] {
-			return
-		}
-		if seen[key] = true; len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, '"'), key...), `":`...)
-		b = append(b, encode(struct {
-			Logprob float32 `json:"logprob"`
-			Rank    int     `json:"rank"`
-			Text    string  `json:"decoded_token"`
-		}{clamp(e.Logprob), e.Rank, e.Text})...)
+		s.raw(`"`)
+		s.int(int(e.ID))
+		s.raw(`":{"logprob":`)
+		s.float(clamp(e.Logprob))
+		s.raw(`,"rank":`)
+		s.int(e.Rank)
+		s.raw(`,"decoded_token":`)
+		s.string(e.Text)
+		s.raw(`}`)
 	}
+	s.raw(`{`)
 	add(t.TokenLogprob)
-	for i, e := range t.Top {
-		if i >= top {
-			break
+	for i := range min(top, t.Top.Len()) {
+		if e := t.Top.At(i); e.ID != t.ID {
+			s.raw(`,`)
+			add(e)
 		}
-		if e.Rank == 0 {
-			e.Rank = i + 1
-		}
-		add(e)
 	}
-	return append(b, '}')
+	s.raw(`}`)
 }

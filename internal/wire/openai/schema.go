@@ -152,6 +152,11 @@ func schemaOf(t reflect.Type) *ordjson.Object {
 		o.Set("enum", []any{string(chat.ReasonStop), string(chat.ReasonLength), string(chat.ReasonToolCalls)})
 		return o
 	}
+	if t.Kind() == reflect.Struct {
+		if l, ok := reflect.Zero(t).Interface().(interface{ shape() reflect.Type }); ok {
+			return schemaOf(l.shape())
+		}
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return nullable(schemaOf(t.Elem()))
