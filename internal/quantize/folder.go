@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/model"
@@ -81,8 +82,26 @@ func fromHF(family *model.Family, c model.Config, src weights.Source) (*Model, e
 		}
 		m.Inputs = append(m.Inputs, in)
 	}
+	m.untie(family.Name)
 	m.Inputs = append(m.Inputs, ropeTensors(c.Rope)...)
 	return m, nil
+}
+
+// untied are the families of which llama.cpp wants an output matrix also where the embedding serves as one.
+var untied = []string{"olmo2", "phi2", "nemotron", "stablelm"}
+
+// untie adds an output matrix for the families that have one always.
+func (m *Model) untie(family string) {
+	if !m.Traits.Tied || !slices.Contains(untied, family) {
+		return
+	}
+	for _, in := range m.Inputs {
+		if in.Name == "token_embd.weight" {
+			in.Name = "output.weight"
+			m.Inputs, m.Traits.Tied = append(m.Inputs, in), false
+			return
+		}
+	}
 }
 
 // floats makes a tensor of values that are in no file.

@@ -95,7 +95,12 @@ func TestFolderBecomesWhatTheReferenceConverterMakes(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer want.Close()
-			if a, b := slices.Sorted(slices.Values(got.Names())), slices.Sorted(slices.Values(want.Names())); !slices.Equal(a, b) {
+			a, b := slices.Sorted(slices.Values(got.Names())), slices.Sorted(slices.Values(want.Names()))
+			if filepath.Base(dir) == "stablelm-parallel" { // llama.cpp does not load what its converter makes of it
+				b = append(b, "output.weight")
+				slices.Sort(b)
+			}
+			if !slices.Equal(a, b) {
 				t.Errorf("tensors: got %v, want %v", a, b)
 			}
 			for _, name := range want.Names() {

@@ -62,19 +62,26 @@ func setVocabulary(meta *gguf.Metadata, b *bundle.Bundle, dir string) error {
 }
 
 // folderVocabulary makes the vocabulary of the tokenizer in a folder.
-func folderVocabulary(b *bundle.Bundle, dir string) (v tokenizer.Vocab, err error) {
-	data, err := weights.ReadIn(dir, "tokenizer.json", maxTokenizerBytes)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if v, err = tekkenVocabulary(b.Tokenizer, b.Config.Vocab); err != nil {
-			err = fmt.Errorf("tekken.json: %w", err)
+func folderVocabulary(b *bundle.Bundle, dir string) (tokenizer.Vocab, error) {
+	for _, file := range []string{"tokenizer.json", "tekken.json"} { // in the order in which a bundle looks for them
+		data, err := weights.ReadIn(dir, file, maxTokenizerBytes)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-	case err == nil:
-		if v, err = vocabulary(data, b.Tokenizer, b.Config.Vocab); err != nil {
-			err = fmt.Errorf("tokenizer.json: %w", err)
+		var v tokenizer.Vocab
+		switch {
+		case err != nil:
+		case file == "tekken.json":
+			v, err = tekkenVocabulary(b.Tokenizer, b.Config.Vocab)
+		default:
+			v, err = vocabulary(data, b.Tokenizer, b.Config.Vocab)
 		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", file, err)
+		}
+		return v, err
 	}
-	return v, err
+	return tokenizer.Vocab{}, errors.New("no tokenizer.json or tekken.json: other kinds of tokenizer files cannot be written as GGUF")
 }
 
 // vocabulary makes the vocabulary of a tokenizer that was read from data, for an embedding of so many rows. It fails for
