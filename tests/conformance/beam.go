@@ -124,6 +124,7 @@ var beamCases = []testCase{
 		c.expect(math.Abs(sum/float64(max(1, length))-best) < 1e-3, "score %g, by hand %g", sum/float64(max(1, length)), best)
 	}},
 	{97, "length_penalty orders beams", func(c *check) {
+		c.needHeat()
 		for _, penalty := range []float64{0, 1, 4} {
 			r := c.chat(c.request("beam_width", 6, "n", 4, "max_tokens", 16, "logprobs", true, "length_penalty", penalty))
 			for i := 1; i < 4; i++ {

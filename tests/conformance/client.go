@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sampo-ai/sampo/internal/testkit/scriptmodel"
 )
 
 // An obj is a JSON object.
@@ -23,7 +25,9 @@ type client struct {
 	model   string
 	models  []obj
 	context int // max_model_len; 0 if the server does not tell
-	http    *http.Client
+
+	scripted bool // the model says what it is asked to
+	http     *http.Client
 }
 
 func newClient(url, model, key string) (*client, error) {
@@ -121,6 +125,14 @@ func (c *check) send(method, path string, body any, headers ...string) reply {
 		c.fatalf("%s %s: %v", method, path, err)
 	}
 	return r
+}
+
+// words returns a question, in those of the scripted model if it is that.
+func (c *client) words(question, script string) string {
+	if c.scripted {
+		return scriptmodel.Say(script)
+	}
+	return question
 }
 
 // request returns a chat request about something short, with further fields as name, value, name, value.

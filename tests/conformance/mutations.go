@@ -20,6 +20,9 @@ type mutation struct {
 	answer func(q *question, a *reaction)
 }
 
+// earlyStatus is the one mutation that is a matter of time.
+const earlyStatus = "the status comes first"
+
 // A question is a request on its way to the server.
 type question struct {
 	path   string
@@ -129,7 +132,10 @@ var mutations = []mutation{
 	{7, "no param", nil, rewrite(`"param":"messages[^"]*"`, `"param":null`)},
 	{8, "no code", nil, swap(`"invalid_json"`, `null`)},
 	{9, "any content type will do", func(q *question) { q.header.Set("Content-Type", "application/json") }, nil},
+	{6, "the models are not named", nil, swap("chatty, base", "some")},
 	{10, "another status", nil, status(413, 400)},
+	{11, "no key is needed", nil, status(401, 200)},
+	{11, "every key may do everything", nil, status(403, 200)},
 	{12, "no notice", nil, dropHeader("X-Sampo-Notice")},
 	{13, "no param", nil, rewrite(`"param":"\w+"`, `"param":null`)},
 	{14, "no replacement is named", nil, swap("response_format", "something else")},
@@ -145,9 +151,11 @@ var mutations = []mutation{
 	{24, "min_tokens is ignored", without("min_tokens"), nil},
 	{25, "ignore_eos is ignored", without("ignore_eos"), nil},
 	{26, "stop is ignored", without("stop"), nil},
+	{27, "the beginning is streamed", nil, where(`"stream":true`, rewrite(`"delta":\{"content":"abc"\}`, `"delta":{"content":"abcX"}`))},
 	{27, "the stop string is streamed", nil, where(`"stream":true`, rewrite(`"delta":\{\},`, `"delta":{"content":"#"},`))},
 	{28, "the stop string is not told", nil, rewrite(`"stop_reason":"[^"]*"`, `"stop_reason":null`)},
 	{29, "stop is ignored", without("stop"), nil},
+	{30, "special tokens stay hidden", without("include_stop_str_in_output"), nil},
 	{30, "the end is told as a stop", nil, swap(`"stop_reason":null`, `"stop_reason":7`)},
 	{31, "events end with CRLF", nil, swap("\n\n", "\r\n\r\n")},
 	{32, "no role", nil, swap(`"role":"assistant",`, ``)},
@@ -158,8 +166,12 @@ var mutations = []mutation{
 	{37, "n is ignored", without("n"), nil},
 	{38, "an event is lost", nil, dropEvent(2)},
 	{39, "another status", nil, status(400, 500)},
+	{40, "the error is no error", nil, swap(`"error":{`, `"mistake":{`)},
+	{40, "a finish reason is made up", nil, swap("event: error\n", "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n")},
 	{41, "a request is left over", nil, rewrite(`"server_load":\d+`, `"server_load":1`)},
 	{42, "chunks have the key error", nil, swap(`"object":`, `"error":null,"object":`)},
+	{43, earlyStatus, nil, nil},
+	{43, "the status waits for the end", nil, func(*question, *reaction) {}},
 	{44, "top_logprobs is ignored", without("top_logprobs"), nil},
 	{45, "top_logprobs is ignored", without("top_logprobs"), nil},
 	{46, "bytes are wrong", nil, rewrite(`"bytes":\[\d+`, `"bytes":[7`)},
@@ -185,10 +197,13 @@ var mutations = []mutation{
 	{66, "parallel_tool_calls is ignored", without("parallel_tool_calls"), nil},
 	{67, "a cut call is a call", nil, swap(`"finish_reason":"length"`, `"finish_reason":"tool_calls"`)},
 	{68, "other words", nil, swap("is not supported with this model", "can't be had")},
+	{68, "response_format is ignored", without("response_format"), nil},
+	{70, "response_format is ignored", without("response_format"), nil},
 	{69, "response_format is ignored", without("response_format"), nil},
 	{71, "ids are another prompt", nil, where(`"prompt":[`, rewrite(`"text":"`, `"text":"#`))},
 	{72, "n is ignored", without("n"), nil},
 	{73, "no param", nil, rewrite(`"param":"prompt[^"]*"`, `"param":null`)},
+	{74, "null is the default", func(q *question) { q.body = strings.ReplaceAll(q.body, `"max_tokens":null`, `"max_tokens":16`) }, nil},
 	{75, "echo is ignored", without("echo"), nil},
 	{76, "the token's own value differs", nil, rewrite(`"token_logprobs":\[null,-`, `"token_logprobs":[null,-1`)},
 	{77, "logprobs is ignored", without("logprobs"), nil},
@@ -198,6 +213,7 @@ var mutations = []mutation{
 	{81, "other words", nil, swap("(context_length_exceeded)", "")},
 	{82, "no param", nil, rewrite(`"param":"max_\w+"`, `"param":"prompt"`)},
 	{83, "another finish reason", nil, swap(`"finish_reason":"length"`, `"finish_reason":"stop"`)},
+	{84, "another status", nil, status(400, 500)},
 	{85, "other words", nil, swap("maximum context length", "longest context")},
 	{86, "no root", nil, swap(`"root":`, `"base":`)},
 	{87, "a wrong count", nil, rewrite(`"count":(\d+)`, `"count":9$1`)},
@@ -206,15 +222,20 @@ var mutations = []mutation{
 	{90, "another code", nil, swap("unsupported_endpoint", "invalid_value")},
 	{91, "another code", nil, swap("unsupported_endpoint", "invalid_value")},
 	{92, "another content type", nil, on("/metrics", func(_ *question, a *reaction) { a.header.Set("Content-Type", "text/plain") })},
+	{92, "a dead engine is healthy", nil, on("/health", status(503, 200))},
 	{93, "no Allow", nil, dropHeader("Allow")},
+	{94, "no Retry-After", nil, dropHeader("Retry-After")},
 	{95, "no header", nil, dropHeader("X-Request-Id")},
 	{96, "beam_width is ignored", without("beam_width"), nil},
 	{97, "length_penalty is ignored", without("length_penalty"), nil},
 	{98, "session_id is ignored", without("session_id"), nil},
+	{99, "the holders are not named", nil, swap(`"holders":`, `"others":`)},
+	{100, "another code", nil, swap("chat_template_missing", "invalid_value")},
 	{101, "a key more", nil, swap(`"queue_ms":`, `"x":1,"queue_ms":`)},
 	{102, "tokens too many are counted", nil, on("/metrics", func(q *question, a *reaction) { a.body = doubled(a.body) })},
 	{103, "completions are parsed", nil, swap("</think>", "")},
 	{104, "user text becomes control tokens", nil, where(`x\u003c`, rewrite(`"prompt_token_ids":\[([\d,]+)\]`, `"prompt_token_ids":[$1,$1]`))},
+	{105, "the origin may not read the answer", nil, dropHeader("Access-Control-Allow-Origin")},
 	{105, "any page may ask", func(q *question) { q.header.Del("Origin") }, nil},
 }
 

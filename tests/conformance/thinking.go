@@ -9,7 +9,7 @@ import (
 
 // thought returns a chat request whose answer should begin with reasoning.
 func (c *check) thought(fields ...any) obj {
-	return c.request("messages", []obj{{"role": "user", "content": "What is 3 + 4?"}}, "max_tokens", 200,
+	return c.request("messages", []obj{{"role": "user", "content": c.words("What is 3 + 4?", "think")}}, "max_tokens", 200,
 		"chat_template_kwargs", obj{"enable_thinking": true}).with(fields...)
 }
 
@@ -101,6 +101,12 @@ var weatherTool = obj{"type": "function", "function": obj{
 
 // call returns a chat request that asks for a tool.
 func (c *check) call(question string, fields ...any) obj {
+	switch question {
+	case oneCall:
+		question = c.words(oneCall, "call")
+	case twoCalls:
+		question = c.words(twoCalls, "calls")
+	}
 	return c.request("messages", []obj{{"role": "user", "content": question}}, "max_tokens", 200, "tools", []obj{weatherTool}).with(fields...)
 }
 
@@ -234,6 +240,18 @@ var toolCases = []testCase{
 		var o obj
 		err := json.Unmarshal([]byte(r.content(0)), &o)
 		c.expect(r.finish(0) == "length" || err == nil && (o["a"] == "x" || o["a"] == "y"), "content %q", r.content(0))
+	}},
+	{70, "a schema streams, or is refused before anything is sent", func(c *check) {
+		schema := obj{"type": "object", "properties": obj{"a": obj{"enum": []string{"x", "y"}}}, "required": []string{"a"}}
+		body := c.request("max_tokens", 60, "response_format", obj{"type": "json_schema", "json_schema": obj{"name": "s", "schema": schema}})
+		if r := c.send("POST", chatPath, body.with("stream", true)); r.status == 400 {
+			c.isError(r, 400, "", "response_format")
+			return
+		}
+		chunks, _ := c.events(chatPath, body)
+		var o obj
+		err := json.Unmarshal([]byte(joined(chunks, 0, "content")), &o)
+		c.expect(finishOf(chunks) == "length" || err == nil && (o["a"] == "x" || o["a"] == "y"), "content %q", joined(chunks, 0, "content"))
 	}},
 	{69, "response_format that is malformed", func(c *check) {
 		c.refused(chatPath, c.request("response_format", obj{"type": "json_schema"}), "response_format")
