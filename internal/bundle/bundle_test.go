@@ -367,7 +367,7 @@ func TestBrokenFoldersAreRefusedByFileAndReason(t *testing.T) {
 		{"no architecture", "config.json", "{}", "config.json: architectures is missing"},
 		{"unknown architecture", "config.json", `{"architectures":["MambaForCausalLM"]}`, `architecture "MambaForCausalLM" is not supported`},
 		{"no weights", "model.safetensors", "", "no .safetensors file"},
-		{"no tokenizer", "tokenizer.json", "", "no tokenizer.json"},
+		{"no tokenizer", "tokenizer.json", "", "no tokenizer: want a tokenizer.json, tekken.json, tokenizer.model"},
 		{"negative temperature", "generation_config.json", `{"temperature":-1}`, "generation_config.json: temperature is -1, want 0 to"},
 		{"temperature of text", "generation_config.json", `{"temperature":"hot"}`, `generation_config.json: temperature is "hot", want a number`},
 		{"eos of text", "generation_config.json", `{"eos_token_id":["x"]}`, `generation_config.json: eos_token_id is ["x"], want token IDs`},

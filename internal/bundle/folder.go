@@ -11,7 +11,6 @@ import (
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/model/families"
 	"github.com/sampo-ai/sampo/internal/ordjson"
-	"github.com/sampo-ai/sampo/internal/tokenizer"
 	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/packed"
 	"github.com/sampo-ai/sampo/internal/weights/safetensors"
@@ -120,7 +119,7 @@ func (b *Bundle) textOfFolder(dir string, config *ordjson.Object) error {
 	if err := b.Defaults.fromJSON(generation); err != nil {
 		return err
 	}
-	if err := b.readTokenizer(dir, tokenizerConfig); err != nil {
+	if err := b.readTokenizer(dir, tokenizerConfig, specialMap); err != nil {
 		return err
 	}
 	return b.endsOf(generation, config)
@@ -141,36 +140,6 @@ func (b *Bundle) endsOf(generation, config *ordjson.Object) error {
 	b.Defaults.addEOS(ids...)
 	b.Defaults.addEOS(b.Tokenizer.EOG()...)
 	return nil
-}
-
-// readTokenizer builds the tokenizer of dir.
-func (b *Bundle) readTokenizer(dir string, tokenizerConfig *ordjson.Object) error {
-	data, err := weights.ReadIn(dir, "tokenizer.json", maxTokenizerBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return b.readTekken(dir)
-	}
-	if err != nil {
-		return err
-	}
-	var config []byte
-	if tokenizerConfig != nil {
-		config = ordjson.Append(nil, tokenizerConfig)
-	}
-	b.Tokenizer, err = tokenizer.FromJSON(data, config)
-	return err
-}
-
-// readTekken builds the tokenizer of dir from Mistral's own kind of file.
-func (b *Bundle) readTekken(dir string) error {
-	data, err := weights.ReadIn(dir, "tekken.json", maxTokenizerBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("no tokenizer.json or tekken.json: other kinds of tokenizer files are not supported")
-	}
-	if err != nil {
-		return err
-	}
-	b.Tokenizer, err = tokenizer.FromTekken(data)
-	return err
 }
 
 // specialTokens reads the texts of special tokens from tokenizer_config.json, or from the older file beside it. A token

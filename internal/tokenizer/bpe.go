@@ -44,13 +44,12 @@ func (m *bpe) appendWord(dst []token.ID, e *encoder, word string) []token.ID {
 			return append(dst, token.ID(id))
 		}
 	}
-	m.split(e, word)
-	m.rankAll(e, word)
-	if len(e.symbols) <= shortWord {
-		m.mergeShort(e, word)
-	} else {
-		m.mergeLong(e, word)
+	if len(word) > 2*windowBytes && m.splitsAlone() {
+		if ids, ok := m.appendWindows(dst, e, word, windowBytes); ok {
+			return ids
+		}
 	}
+	m.merge(e, word)
 	for _, s := range e.symbols {
 		dst = append(dst, token.ID(s.id))
 	}

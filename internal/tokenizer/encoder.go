@@ -14,6 +14,7 @@ type encoder struct {
 	links     []link
 	heap      rankHeap
 	nodes     []node // of the Viterbi search
+	starts    []int  // of the tokens of a window, in the word
 	pending   uint32 // an unknown token not yet appended, or noID
 	pendingAt int32
 

@@ -55,6 +55,9 @@ func fromLlama(v *Vocab) (*Tokenizer, error) {
 	m.scores = ranks
 	t.setSpelledBytes(normalizers{replacer{spaceMark, " "}}, true)
 	t.addFromKinds()
+	if err := t.rewriteCharacters(v, false); err != nil {
+		return nil, err
+	}
 	if on(v.AddSpacePrefix, true) {
 		t.normal = append(t.normal, prepender{spaceMark})
 		t.decoding.stripLeft = 1
@@ -132,8 +135,9 @@ func fromT5(v *Vocab) (*Tokenizer, error) {
 	return t, nil
 }
 
-// spaceAsT5 sets the rewriting of characters and the treatment of spaces.
-func (t *Tokenizer) spaceAsT5(v *Vocab) error {
+// rewriteCharacters sets the normalisation of SentencePiece: its map of characters, and the removal of spaces at the ends and of
+// all but one elsewhere.
+func (t *Tokenizer) rewriteCharacters(v *Vocab, trimByDefault bool) error {
 	if len(v.CharsMap) > 0 {
 		m, err := newCharsMap(v.CharsMap)
 		if err != nil {
@@ -141,12 +145,20 @@ func (t *Tokenizer) spaceAsT5(v *Vocab) error {
 		}
 		t.normal = append(t.normal, m)
 	}
-	if on(v.RemoveExtraSpaces, true) {
+	if on(v.RemoveExtraSpaces, trimByDefault) {
 		runs, err := compileRegex(" {2,}")
 		if err != nil {
 			return err
 		}
 		t.normal = append(t.normal, stripper{true, true}, regexReplacer{runs, " "})
+	}
+	return nil
+}
+
+// spaceAsT5 sets the rewriting of characters and the treatment of spaces.
+func (t *Tokenizer) spaceAsT5(v *Vocab) error {
+	if err := t.rewriteCharacters(v, true); err != nil {
+		return err
 	}
 	prefix := on(v.AddSpacePrefix, true)
 	t.pre = []preStep{

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -155,25 +154,15 @@ func (f *tekkenFile) check() error {
 
 // tokenizer builds the tokenizer.
 func (f *tekkenFile) tokenizer() (*Tokenizer, error) {
-	t := &Tokenizer{bos: token.None, eos: token.None, unk: token.None, pad: token.None}
-	t.kinds, t.special, t.outside = make([]token.Kind, f.size), make([]bool, f.size), make([]bool, f.size)
+	r := ranked{pieces: f.pieces, first: f.special}
 	for id := range f.special {
 		name := f.names[id]
 		if name == "" {
 			name = fmt.Sprintf("<SPECIAL_%d>", id)
 		}
-		t.pieces = append(t.pieces, name)
-		t.kinds[id], t.special[id], t.outside[id] = token.Control, true, true
-		t.added = append(t.added, addedToken{id: token.ID(id), content: name, special: true})
+		r.added = append(r.added, addedToken{id: token.ID(id), content: name, special: true})
 	}
-	for i := range f.pieces {
-		t.kinds[f.special+i] = token.Normal
-	}
-	t.pieces = append(t.pieces, f.pieces...)
-	m := t.newByteLevel()
-	m.ignoreMerges = true
-	m.pieces = newPieceTable(t.raw.strings(), func(id int) bool { return id >= f.special })
-	m.newByteIDs(func(b byte) (uint32, bool) { return m.pieces.lookup(string([]byte{b})) })
+	t := r.tokenizer()
 	for name, at := range map[string]*token.ID{"<s>": &t.bos, "</s>": &t.eos, "<unk>": &t.unk, "<pad>": &t.pad} {
 		for id := range f.special {
 			if t.pieces[id] == name {
@@ -202,13 +191,4 @@ func (f *tekkenFile) tokenizer() (*Tokenizer, error) {
 	}
 	t.pre = steps(scan)
 	return t, nil
-}
-
-// spell returns bytes in the byte-level alphabet.
-func spell(raw []byte) string {
-	var b strings.Builder
-	for _, c := range raw {
-		b.WriteRune(byteRunes()[c])
-	}
-	return b.String()
 }

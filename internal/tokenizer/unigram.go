@@ -60,21 +60,78 @@ func (m *unigram) setByteFallback() {
 
 // appendWord appends the IDs of word to dst.
 func (m *unigram) appendWord(dst []token.ID, e *encoder, word string) []token.ID {
-	m.search(e, word)
-	// Collect the path from its end. Neighbouring unknown runes become one.
+	return m.appendBest(dst, e, word, windowBytes)
+}
+
+// appendBest appends the IDs of word. It keeps the search of about a window of the word, as long as all good ways through it meet.
+func (m *unigram) appendBest(dst []token.ID, e *encoder, word string, window int) []token.ID {
+	n := min(len(word), window) + 1
+	e.nodes = slices.Grow(e.nodes[:0], n)[:n]
+	for i := range e.nodes {
+		e.nodes[i] = node{start: -1}
+	}
+	e.nodes[0].start = 0
+	base, look := 0, window // places of the first node, and of the next attempt to forget some
+	for start := 0; start < len(word); {
+		if start > look {
+			look = start + window
+			if cut := e.settled(m, start-base); cut > 0 {
+				dst = m.appendPath(dst, e, word[base:], cut)
+				e.forget(cut)
+				base += cut
+			}
+		}
+		start += m.step(e, word, start, base)
+	}
+	return m.appendPath(dst, e, word[base:], len(word)-base)
+}
+
+// settled returns a place behind which nothing can change: every way that goes on from end, or from a place behind it, passes
+// there, and the piece that ends there is known. 0: there is none.
+func (e *encoder) settled(m *unigram, end int) int {
+	common := end
+	for from := len(e.nodes) - 1; from > end; from-- {
+		// Follow the way to this place, and that to the common one, back until they meet.
+		for at := from; e.nodes[from].start >= 0 && at != common; {
+			if at > common {
+				at = int(e.nodes[at].start)
+			} else {
+				common = int(e.nodes[common].start)
+			}
+		}
+	}
+	for common > 0 && e.nodes[common].id == m.unknown {
+		common = int(e.nodes[common].start)
+	}
+	return common
+}
+
+// forget drops the nodes before a place. Scores stay those of the whole word, so that sums are rounded alike.
+func (e *encoder) forget(cut int) {
+	e.nodes = slices.Delete(e.nodes, 0, cut)
+	e.nodes[0].start = 0
+	for i := range e.nodes {
+		if n := &e.nodes[i]; i > 0 && n.start >= 0 {
+			n.start -= int32(cut)
+		}
+	}
+}
+
+// appendPath appends the IDs of the best way from the first node to the one at end. Neighbouring unknown runes become one.
+func (m *unigram) appendPath(dst []token.ID, e *encoder, word string, end int) []token.ID {
 	e.symbols = e.symbols[:0]
-	for end := int32(len(word)); end > 0; {
-		n := e.nodes[end]
+	for at := int32(end); at > 0; {
+		n := e.nodes[at]
 		last := len(e.symbols) - 1
 		if n.id == m.unknown && last >= 0 && e.symbols[last].id == m.unknown {
 			e.symbols[last].start = n.start
 		} else {
 			e.symbols = append(e.symbols, symbol{id: n.id, start: n.start})
 		}
-		end = n.start
+		at = n.start
 	}
 	for i := len(e.symbols) - 1; i >= 0; i-- {
-		s, end := e.symbols[i], int32(len(word))
+		s, end := e.symbols[i], int32(end)
 		if i > 0 {
 			end = e.symbols[i-1].start
 		}
@@ -104,38 +161,36 @@ func (m *unigram) appendUnknown(dst []token.ID, s string) []token.ID {
 	return append(dst, token.ID(m.unknown))
 }
 
-// search fills e.nodes with the best ways to each place of word.
-func (m *unigram) search(e *encoder, word string) {
-	e.nodes = slices.Grow(e.nodes[:0], len(word)+1)[:len(word)+1]
-	for i := range e.nodes {
-		e.nodes[i] = node{start: -1}
-	}
-	e.nodes[0].start = 0
-	for start := 0; start < len(word); {
-		_, size := utf8.DecodeRuneInString(word[start:])
-		here, single := e.nodes[start].score, false
-		at := m.trie.root()
-		for k := start; k < len(word); k++ {
-			var ok bool
-			if at, ok = m.trie.child(at, word[k]); !ok {
-				break
-			}
-			id := m.trie.ids[at]
-			if id == noID || isControl(m.kinds[id]) {
-				continue
-			}
-			e.reach(k+1, node{here + m.scores[id], int32(start), id})
-			single = single || k+1-start == size
+// step finds the ways from start, a place that some way reaches, to those behind it, and returns the size of the rune there. Nodes begin
+// at base.
+func (m *unigram) step(e *encoder, word string, start, base int) int {
+	_, size := utf8.DecodeRuneInString(word[start:])
+	from := int32(start - base)
+	here, single := e.nodes[from].score, false
+	at := m.trie.root()
+	for k := start; k < len(word); k++ {
+		var ok bool
+		if at, ok = m.trie.child(at, word[k]); !ok {
+			break
 		}
-		if !single {
-			e.reach(start+size, node{here + m.lowest, int32(start), m.unknown})
+		id := m.trie.ids[at]
+		if id == noID || isControl(m.kinds[id]) {
+			continue
 		}
-		start += size
+		e.reach(k+1-base, node{here + m.scores[id], from, id})
+		single = single || k+1-start == size
 	}
+	if !single {
+		e.reach(start+size-base, node{here + m.lowest, from, m.unknown})
+	}
+	return size
 }
 
 // reach offers a way to a place; the first of equally good ones stays.
 func (e *encoder) reach(at int, way node) {
+	for len(e.nodes) <= at {
+		e.nodes = append(e.nodes, node{start: -1})
+	}
 	if n := &e.nodes[at]; n.start < 0 || way.score > n.score {
 		*n = way
 	}

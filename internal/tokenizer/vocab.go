@@ -20,8 +20,8 @@ type Vocab struct {
 
 	AddBOS, AddEOS, AddSpacePrefix *bool
 	AddSEP                         *bool  // for bert, in place of AddEOS
-	RemoveExtraSpaces              *bool  // for t5: remove_extra_whitespaces
-	CharsMap                       []byte // for t5: precompiled_charsmap
+	RemoveExtraSpaces              *bool  // for t5 and llama: remove_extra_whitespaces
+	CharsMap                       []byte // for t5 and llama: precompiled_charsmap
 	Lowercase, StripAccents        *bool  // for bert: normalizer.lowercase, normalizer.strip_accents
 }
 

@@ -10,7 +10,7 @@ cd "$work"
 
 if [ ! -x venv/bin/python ]; then
     python3 -m venv venv
-    venv/bin/pip install -q tokenizers gguf sentencepiece protobuf
+    venv/bin/pip install -q tokenizers gguf sentencepiece protobuf tiktoken transformers
 fi
 python=$work/venv/bin/python
 
@@ -61,3 +61,15 @@ fi
 
 (cd "$here" && go build -o "$work/idsof" ./idsof)
 "$python" "$here/compare.py" "$work/idsof" "$@"
+
+# Files that are no tokenizer.json: the same vocabularies in the forms that their makers published before, Mistral's own, and some trained here.
+if [ ! -f mistral.model ]; then
+    venv/bin/pip download -q --no-deps -d wheel mistral-common
+    venv/bin/python -m zipfile -e wheel/mistral_common-*.whl wheel/out
+    mv wheel/out/mistral_common/data/mistral_instruct_tokenizer_240323.model.v3 mistral.model
+    rm -r wheel
+fi
+[ -f unigram.model ] || "$python" "$here/otherfiles.py" . qwen3/package/models/tokenizer.json llama3/package/models/tokenizer.json \
+    gpt2/package/models/tokenizer.json bert.json
+"$python" "$here/files.py" "$work/idsof" sentencepiece=mistral.model sentencepiece=bpe.model unigram=unigram.model QWenTokenizer=qwen.tiktoken \
+    TikTokenTokenizer=qwen.tiktoken LlamaTokenizer=llama3.tokenizer.model Qwen2Tokenizer=qwen2-files GPT2Tokenizer=gpt2-files BertTokenizer=bert-files

@@ -2,11 +2,11 @@
 
 // Command idsof prints the token IDs of texts, for comparison with other tokenizers.
 //
-//	idsof [-special] [-decode] tokenizer.json|vocab.json|tekken-*.json < texts
+//	idsof [-special] [-decode] [-config tokenizer_config.json] tokenizer.json|vocab.json|tekken-*.json|FILE|FOLDER < texts
 //
 // Each line of the input is a text in base64; each line of the output is a JSON array of IDs. With -decode the input is such
 // arrays and the output is texts in base64. A vocab.json is what ggufvocab.py makes of a GGUF file's metadata; tekken-*.json is
-// Mistral's kind of file.
+// Mistral's kind of file. FILE is a tokenizer.model or a tiktoken file, FOLDER has vocab.json and merges.txt, or vocab.txt.
 package main
 
 import (
@@ -28,16 +28,17 @@ func main() {
 	special := flag.Bool("special", false, "find control tokens in the text")
 	decode := flag.Bool("decode", false, "turn IDs into text")
 	stats := flag.Bool("stats", false, "print load time and speed on standard error")
+	config := flag.String("config", "", "a tokenizer_config.json")
 	flag.Parse()
-	if err := run(flag.Arg(0), *special, *decode, *stats); err != nil {
+	if err := run(flag.Arg(0), *config, *special, *decode, *stats); err != nil {
 		fmt.Fprintln(os.Stderr, "idsof:", err)
 		os.Exit(1)
 	}
 }
 
-func run(path string, special, decode, stats bool) error {
+func run(path, config string, special, decode, stats bool) error {
 	start := time.Now()
-	t, err := open(path)
+	t, err := open(path, config)
 	if err != nil {
 		return err
 	}
@@ -78,21 +79,51 @@ func run(path string, special, decode, stats bool) error {
 	return out.Flush()
 }
 
-// open reads a tokenizer.json, with no regard to a tokenizer_config.json, a tekken.json, or a vocabulary out of a GGUF file.
-func open(path string) (*tokenizer.Tokenizer, error) {
+// open reads any of the files that Command idsof names.
+func open(path, configPath string) (*tokenizer.Tokenizer, error) {
+	var config []byte
+	if configPath != "" {
+		var err error
+		if config, err = os.ReadFile(configPath); err != nil {
+			return nil, err
+		}
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return openFolder(path, config)
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	switch base := filepath.Base(path); {
+	case tokenizer.IsTiktoken(data):
+		return tokenizer.FromTiktoken(data, config)
+	case !strings.HasSuffix(base, ".json"):
+		return tokenizer.FromSentencePiece(data, config)
 	case strings.HasPrefix(base, "tekken-"):
 		return tokenizer.FromTekken(data)
 	case !strings.HasSuffix(base, "vocab.json"):
-		return tokenizer.FromJSON(data, nil)
+		return tokenizer.FromJSON(data, config)
 	}
 	v := tokenizer.NewVocab()
 	if err := json.Unmarshal(data, &v); err != nil {
 		return nil, err
 	}
 	return tokenizer.FromGGUF(v)
+}
+
+// openFolder reads a vocabulary that is not one file.
+func openFolder(dir string, config []byte) (*tokenizer.Tokenizer, error) {
+	f := tokenizer.VocabFiles{Config: config}
+	var err error
+	if f.Vocab, err = os.ReadFile(filepath.Join(dir, "vocab.txt")); err == nil {
+		return tokenizer.FromVocabFiles(f)
+	}
+	if f.Vocab, err = os.ReadFile(filepath.Join(dir, "vocab.json")); err != nil {
+		return nil, err
+	}
+	if f.Merges, err = os.ReadFile(filepath.Join(dir, "merges.txt")); err != nil {
+		return nil, err
+	}
+	return tokenizer.FromVocabFiles(f)
 }
