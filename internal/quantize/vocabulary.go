@@ -96,9 +96,24 @@ func vocabulary(data []byte, t *tokenizer.Tokenizer, rows int) (tokenizer.Vocab,
 	file.setTypes(&v)
 	err := file.complete(&v, t)
 	if err == nil {
+		err = checkApart(v)
+	}
+	if err == nil {
 		err = checkAdded(v, t)
 	}
 	return v, err
+}
+
+// checkApart refuses tokens that would be spelled alike, which llama.cpp does not read.
+func checkApart(v tokenizer.Vocab) error {
+	ids := make(map[string]int, len(v.Tokens))
+	for id, piece := range v.Tokens {
+		if other, ok := ids[piece]; ok {
+			return fmt.Errorf("tokens %d and %d would both be spelled %q in a GGUF file", other, id, piece)
+		}
+		ids[piece] = id
+	}
+	return nil
 }
 
 // complete fills in what depends on the kind of model.

@@ -9,6 +9,7 @@ folder, Sampo with the GGUF file and llama.cpp with the GGUF file give, and 24 g
 if any differ, unless the difference is llama.cpp's own: see KNOWN.
 """
 
+import copy
 import gzip
 import json
 import pathlib
@@ -24,6 +25,7 @@ import torch
 import transformers
 
 transformers.utils.logging.disable_progress_bar()
+transformers.utils.logging.set_verbosity_error()
 
 N = 24
 TEXT = "Hello, world! It's 1234 o'clock; they'll pay $5.00.\n\n  def f(x):\n\treturn x+1\n naïve café, привет мир, 你好，世界 🎉"
@@ -92,11 +94,13 @@ def make(name, folder, tokenizers):
     """Saves a checkpoint; gives its model and tokenizer."""
     vocabulary, kind, changes = MODELS[name]
     text = gzip.decompress((tokenizers / f"{vocabulary}.json.gz").read_bytes())
-    # GGUF files cannot tell of tokens that must be whole words.
-    (folder / "tokenizer.json").write_bytes(text.replace(b'"single_word":true', b'"single_word":false'))
+    # GGUF files cannot tell of tokens that must be whole words, or apart "▁" and "##▁▁".
+    text = text.replace(b'"single_word":true', b'"single_word":false').replace('"##▁▁"'.encode(), '"##zq▁"'.encode())
+    (folder / "tokenizer.json").write_bytes(text)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
     size = max(tokenizer.get_vocab().values()) + 1
-    config = getattr(transformers, kind)(**dict(rope_parameters=ROPE, bos_token_id=1, eos_token_id=2, pad_token_id=0) | COMMON | changes, vocab_size=size + 3)
+    fields = dict(rope_parameters=ROPE, bos_token_id=1, eos_token_id=2, pad_token_id=0) | COMMON | changes | dict(vocab_size=size)
+    config = getattr(transformers, kind)(**copy.deepcopy(fields))  # it changes what it gets
     config._attn_implementation = "eager"
     torch.manual_seed(sum(name.encode()))
     model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
@@ -150,7 +154,7 @@ class Server:
         self.process.kill()
         self.process.wait()
         self.log.seek(0)
-        raise RuntimeError(self.log.read().decode(errors="replace")[-800:])
+        raise RuntimeError(self.log.read().decode(errors="replace")[-3000:])
 
     def __exit__(self, *_):
         self.process.terminate()
@@ -168,20 +172,22 @@ def ask_sampo(sampo, path, ids):
     with Server([sampo, "serve", str(path), "--threads", "1", "--log-level", "error", "--context", "256", "--model-id", "m"]) as s:
         text = s.post("/tokenize", {"model": "m", "prompt": TEXT, "add_special_tokens": True})["tokens"]
         out = s.post("/v1/completions", {"model": "m", "prompt": ids, "max_tokens": N, "temperature": 0, "ignore_eos": True, "return_token_ids": True})
-        return text, out["choices"][0]["token_ids"]
+        return text, out["choices"][0]["token_ids"], False
 
 
 def ask_llama(server, path, ids):
     """Returns the same of llama.cpp."""
     with Server([server, "-m", str(path), "-t", "1", "-c", "256", "-ctk", "f32", "-ctv", "f32", "-fa", "off", "--no-warmup", "-np", "1"]) as s:
         text = s.post("/tokenize", {"content": TEXT, "add_special": True})["tokens"]
-        out = s.post("/completion", {"prompt": ids, "n_predict": N, "temperature": 0, "ignore_eos": True, "return_tokens": True,
-                                     "samplers": ["temperature"], "logit_bias": [], "cache_prompt": False})
-        return text, out["tokens"]
+        out = s.post("/completion", {"prompt": ids, "n_predict": N, "temperature": 0, "return_tokens": True, "samplers": ["temperature"],
+                                     "cache_prompt": False})
+        return text, out["tokens"], out["stop_type"] == "eos"
 
 
-def verdict(got, want, gaps=None):
-    """Says how many tokens are equal from the start on."""
+def verdict(got, want, gaps=None, ended=False):
+    """Says how many tokens are equal from the start on. Ended: an end of text stopped the program early."""
+    if ended:
+        want = want[: len(got)]
     same = next((i for i, (a, b) in enumerate(zip(got, want)) if a != b), min(len(got), len(want)))
     if got == want:
         return "equal"
@@ -191,7 +197,7 @@ def verdict(got, want, gaps=None):
 def compare(name, sampo, llama, tokenizers):
     """Returns the row of a checkpoint, and whether all is well."""
     with tempfile.TemporaryDirectory() as work:
-        folder, file = pathlib.Path(work) / name, pathlib.Path(work) / "model.gguf"
+        folder, file = pathlib.Path(work) / "tiny", pathlib.Path(work) / "model.gguf"  # llama.cpp looks at names
         folder.mkdir()
         model, tokenizer = make(name, folder, tokenizers)
         ids, want_text = tokenizer(PROMPT)["input_ids"], tokenizer(TEXT)["input_ids"]
@@ -202,10 +208,10 @@ def compare(name, sampo, llama, tokenizers):
         cells = []
         for ask, program, path in ((ask_sampo, sampo, folder), (ask_sampo, sampo, file), (ask_llama, llama, file)):
             try:
-                text, tokens = ask(program, path, ids)
-                cells += [verdict(text, want_text), verdict(tokens, want, gaps)]
+                text, tokens, ended = ask(program, path, ids)
+                cells += [verdict(text, want_text), verdict(tokens, want, gaps, ended)]
             except (RuntimeError, OSError, KeyError) as err:
-                cells += [str(err)[-300:].replace("\n", " "), ""]
+                cells += [str(err)[-3000:].replace("\n", " "), ""]
         return cells, all(c == "equal" for c in cells) or name in KNOWN and cells[:4] == ["equal"] * 4
 
 
