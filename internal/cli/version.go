@@ -9,12 +9,14 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sampo-ai/sampo/internal/kernel"
 )
 
 // Version is the release that this source tree is.
 const Version = "0.1.0"
 
-// newVersion prints what this build is.
+// newVersion prints what this build is, and the tier of kernels that it uses on this CPU.
 func newVersion(env *Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -24,13 +26,14 @@ func newVersion(env *Env) *cobra.Command {
 			if asJSON {
 				return printJSON(env, map[string]string{
 					"version": Version, "commit": commit, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+					"tier": kernel.Tier(),
 				})
 			}
 			fmt.Fprintf(env.Stdout, "sampo %s", Version)
 			if commit != "" {
 				fmt.Fprintf(env.Stdout, " (%s)", commit)
 			}
-			fmt.Fprintf(env.Stdout, " %s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(env.Stdout, " %s %s/%s cpu-%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Tier())
 			return nil
 		},
 	}
