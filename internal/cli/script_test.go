@@ -71,7 +71,10 @@ func startServer(t *testing.T, environ map[string]string, args ...string) *testS
 	t.Helper()
 	out, in := io.Pipe()
 	s := &testServer{signals: make(chan os.Signal, 2), done: make(chan int, 1), ended: make(chan struct{}), stderr: &bytes.Buffer{}}
-	home := t.TempDir()
+	home := environ["SAMPO_HOME"]
+	if home == "" {
+		home = t.TempDir()
+	}
 	s.home = home
 	env := Env{
 		Args: append([]string{"serve", "--port", "0"}, args...), Stdin: strings.NewReader(""), Stdout: in, Stderr: s.stderr,

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,8 +24,6 @@ import (
 const (
 	defaultHost = "127.0.0.1"
 	defaultPort = 7267
-	// drainTime is how long running requests may go on after the first interrupt.
-	drainTime = 30 * time.Second
 )
 
 // serveFlags are the flags of serve beside those of the model.
@@ -46,6 +43,7 @@ type serveFlags struct {
 	earlyHeaders bool
 	logLevel     string
 	otlpEndpoint string
+	drain        time.Duration
 }
 
 // newServe serves models over HTTP.
@@ -86,6 +84,7 @@ func newServe(env *Env) *cobra.Command {
 	flags.Var(&f.maxBody, "max-body", "largest request body (default 64MiB)")
 	flags.BoolVar(&f.earlyHeaders, "early-headers", false, "send the headers of a stream before its first token")
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.DurationVar(&f.drain, "shutdown-drain", defaultDrain, "how long running requests may go on after an interrupt; what is left then ends with an error")
 	flags.StringVar(&f.otlpEndpoint, "otlp-endpoint", "", "send traces there, OTLP over HTTP, such as http://localhost:4318 (default: OTEL_EXPORTER_OTLP_ENDPOINT, else nowhere)")
 	return cmd
 }
@@ -100,6 +99,8 @@ func (f *serveFlags) check(models []string) error {
 		return usagef("--tool-call-parser: %q is not part of this build; it has auto", f.toolCalls)
 	case f.model.modelID != "" && len(models) > 1:
 		return usagef("--model-id names one model, and %d are given", len(models))
+	case f.drain < 0:
+		return usagef("--shutdown-drain: got %v, want at least 0", f.drain)
 	case f.public && f.noAuth:
 		return usagef("--public demands a key, and --no-auth none: give one of them")
 	}
@@ -120,6 +121,10 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 		return err
 	}
 	tracer, err := f.tracer(env, log)
+	if err != nil {
+		return err
+	}
+	secret, err := f.secret(env)
 	if err != nil {
 		return err
 	}
@@ -147,10 +152,11 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	s := server.New(server.Config{
 		Models: offers, Version: Version, Revision: revision(), Address: address, Keys: access.keys,
 		Loopback: access.loopback, Hosts: f.hosts, Origins: f.origins, MaxBody: int64(f.maxBody),
-		EarlyHeaders: f.earlyHeaders, Log: log, Tracer: tracer,
+		EarlyHeaders: f.earlyHeaders, Log: log, Tracer: tracer, Secret: secret,
 	})
+	defer writeServerFile(env, address)()
 	printBanner(env, address, access, models, tracer)
-	err = runServer(env, s, listener, address)
+	err = f.run(env, s, listener, models)
 	for _, m := range models {
 		err = errors.Join(err, m.Close())
 	}
@@ -249,29 +255,4 @@ func tryLine(address string, access *access, m *local.Model) string {
 		return fmt.Sprintf(`curl %s/v1/completions%s -H 'Content-Type: application/json' -d '{"prompt": "The sea is"}'`, address, key)
 	}
 	return fmt.Sprintf(`curl %s/v1/chat/completions%s -H 'Content-Type: application/json' -d '{"messages": [{"role": "user", "content": "Hello"}]}'`, address, key)
-}
-
-// runServer answers requests until the server fails or a signal comes; then it lets running requests finish for a while.
-// A second signal ends them at once.
-func runServer(env *Env, s *server.Server, l net.Listener, address string) error {
-	signals := env.signals()
-	defer writeServerFile(env, address)()
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	select {
-	case err := <-served:
-		return err
-	case <-signals:
-	}
-	fmt.Fprintln(env.Stderr, "sampo: finishing running requests; interrupt again to end at once")
-	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	drained := make(chan error, 1)
-	go func() { drained <- s.Shutdown(ctx) }()
-	select {
-	case err := <-drained:
-		return errors.Join(err, <-served)
-	case <-signals:
-		return errors.Join(s.Close(), <-served)
-	}
 }

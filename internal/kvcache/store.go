@@ -201,15 +201,23 @@ func (s *store) unsaved(in order) (BlockID, Hash, bool) {
 			rings = [2]BlockID{o.kept, o.plain}
 		}
 		for _, ring := range rings {
-			for b := s.after(ring, in); b != ring; b = s.after(b, in) {
-				if e := &s.blocks[b]; e.named && !e.saved {
-					e.saved = true
-					return b, e.hash, true
-				}
+			if b := s.unsavedIn(ring, in); b != None {
+				s.blocks[b].saved = true
+				return b, s.blocks[b].hash, true
 			}
 		}
 	}
 	return None, Hash{}, false
+}
+
+// unsavedIn looks through one list.
+func (s *store) unsavedIn(ring BlockID, in order) BlockID {
+	for b := s.after(ring, in); b != ring; b = s.after(b, in) {
+		if !s.blocks[b].saved {
+			return b
+		}
+	}
+	return None
 }
 
 // after returns the neighbour of b in a free list.

@@ -10,6 +10,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -178,6 +179,9 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 	}
 	return cfg, total, nil
 }
+
+// Flush writes what the disk lacks of the cache, if it is kept there, until ctx ends.
+func (m *Model) Flush(ctx context.Context) error { return m.engine.Flush(ctx) }
 
 // Close ends all requests and frees the memory.
 func (m *Model) Close() error {

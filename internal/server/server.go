@@ -66,6 +66,7 @@ type Config struct {
 	EarlyHeaders   bool            // send a stream's headers before its first token
 	Log            *slog.Logger    // nil: nothing is logged
 	Tracer         *tracing.Tracer // nil: no spans
+	Secret         []byte          // keeps the caches of keys apart; nil: a new one, so that no cache on a disk outlives the process
 }
 
 // A Server answers HTTP requests. Make one with New.
@@ -120,6 +121,9 @@ func New(cfg Config) *Server {
 		s.origins[strings.ToLower(origin)] = true
 	}
 	_, _ = rand.Read(s.secret[:]) // never fails
+	if cfg.Secret != nil {
+		s.secret = sha256.Sum256(cfg.Secret)
+	}
 	s.metrics = newMetrics(&s.cfg)
 	s.fingerprint = fingerprint(cfg)
 	s.routes = newRouteTable(Routes())
