@@ -3,8 +3,10 @@
 package quant
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,10 +25,14 @@ func TestTypesHaveGGMLNamesAndSizes(t *testing.T) {
 		{Q50, 6, "Q5_0", 176},
 		{Q51, 7, "Q5_1", 192},
 		{Q80, 8, "Q8_0", 272},
+		{Q81, 9, "Q8_1", 288},
+		{Q2K, 10, "Q2_K", 84},
+		{Q3K, 11, "Q3_K", 110},
 		{Q4K, 12, "Q4_K", 144},
 		{Q5K, 13, "Q5_K", 176},
 		{Q6K, 14, "Q6_K", 210},
 		{IQ4NL, 20, "IQ4_NL", 144},
+		{IQ4XS, 23, "IQ4_XS", 136},
 		{BF16, 30, "BF16", 512},
 		{MXFP4, 39, "MXFP4", 136},
 	} {
@@ -47,6 +53,40 @@ func TestUnknownTypesAreNamedByNumber(t *testing.T) {
 	}
 	if F8E4M3.InGGUF() || !F8E4M3.Known() {
 		t.Error("F8_E4M3 should be known but have no number in GGUF files")
+	}
+}
+
+// ggml has no dequantiser of Q8_1, whose blocks are those of Q8_0 with the sum of the values behind the scale.
+func TestQ81IsQ80WithSums(t *testing.T) {
+	for _, c := range readGolden(t).Dequantize {
+		if c.Type != "Q8_0" {
+			continue
+		}
+		var blocks []byte
+		for at := 0; at < len(c.Blocks); at += 34 {
+			blocks = append(append(append(blocks, c.Blocks[at:at+2]...), 0x12, 0x34), c.Blocks[at+2:at+34]...)
+		}
+		got, want := make([]float32, len(c.Values)/4), c.Values.floats()
+		if err := Dequantize(got, Q81, blocks); err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %v (%v), want %v", got, err, want)
+		}
+	}
+}
+
+func TestFloatsAreTakenAsTheyAre(t *testing.T) {
+	bits := []uint32{0, 0x80000000, 1, 0x3f800000, 0x7f7fffff, 0x7f800000, 0xff800000}
+	var src []byte
+	for _, b := range bits {
+		src = binary.LittleEndian.AppendUint32(src, b)
+	}
+	got := make([]float32, len(bits))
+	if err := Dequantize(got, F32, src); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range got {
+		if math.Float32bits(f) != bits[i] {
+			t.Errorf("got %#x, want %#x", math.Float32bits(f), bits[i])
+		}
 	}
 }
 
