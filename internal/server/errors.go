@@ -125,6 +125,8 @@ func errBody(cause error) *problem {
 }
 
 func errModel(name string) *problem {
+	const most = 512 // twice in the message, which has a bound too
+	name = strings.ToValidUTF8(name[:min(len(name), most)], "")
 	p := badRequest("model_not_found", "model", "The model `%s` does not exist. Get it with: sampo pull %s", name, name)
 	p.status = http.StatusNotFound
 	return p

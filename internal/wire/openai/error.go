@@ -45,12 +45,18 @@ func (e *Error) Error() string {
 	return "openai: " + e.Param + ": " + e.Message
 }
 
+// What is sent of a message and of a parameter's name, in bytes: they may repeat what the client wrote, which has no bound.
+const (
+	maxMessage = 4 << 10
+	maxParam   = 256
+)
+
 // Body returns the JSON body of e.
 func (e *Error) Body() []byte {
 	inner := ordjson.NewObject()
-	inner.Set("message", e.Message)
+	inner.Set("message", shortenTo(e.Message, maxMessage))
 	inner.Set("type", e.Type)
-	inner.Set("param", orNull(e.Param))
+	inner.Set("param", orNull(shortenTo(e.Param, maxParam)))
 	inner.Set("code", orNull(e.Code))
 	if e.Sampo != nil {
 		inner.Set("sampo", e.Sampo)

@@ -302,8 +302,9 @@ func (f *findings) toIDs(param string, list []any) []token.ID {
 func index(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }
 
 // shorten keeps messages readable when a value is not.
-func shorten(s string) string {
-	const most = 64
+func shorten(s string) string { return shortenTo(s, 64) }
+
+func shortenTo(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
