@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/model/families"
@@ -37,6 +38,14 @@ func Gemma3(pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
 	return load(c, pool, t, seed)
 }
 
+// Mixed returns a Llama of the types that quantisers give to rows that K-quants do not fit: Q5_0 and Q8_0 beside Q4_K and Q6_K. If plain,
+// its matrices have the same values as F32.
+func Mixed(pool *tensor.Pool, seed uint64, plain bool) (model.Model, error) {
+	c := config("llama")
+	c.FFN = 256
+	return loadFrom(c, pool, &source{mixed: true, plain: plain, random: rand.New(rand.NewPCG(seed, 0)), tensors: map[string]weights.Tensor{}})
+}
+
 // LongRope returns a Llama with LongRoPE, whose sequences of more than 100 tokens have other keys.
 func LongRope(pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
 	c := config("llama")
@@ -57,7 +66,10 @@ func config(family string) model.Config {
 }
 
 func load(c model.Config, pool *tensor.Pool, t quant.Type, seed uint64) (model.Model, error) {
-	src := &source{kind: t, random: rand.New(rand.NewPCG(seed, 0)), tensors: map[string]weights.Tensor{}}
+	return loadFrom(c, pool, &source{kind: t, random: rand.New(rand.NewPCG(seed, 0)), tensors: map[string]weights.Tensor{}})
+}
+
+func loadFrom(c model.Config, pool *tensor.Pool, src *source) (model.Model, error) {
 	src.fill(&c)
 	for _, f := range families.All() {
 		if f.Name == c.Family && src.err == nil {
@@ -69,7 +81,9 @@ func load(c model.Config, pool *tensor.Pool, t quant.Type, seed uint64) (model.M
 
 // A source has its tensors in memory, under Hugging Face's names.
 type source struct {
-	kind    quant.Type
+	kind    quant.Type // of matrices
+	mixed   bool       // their type follows from the length of rows and the name instead
+	plain   bool       // matrices are F32, of the values that they have in their type
 	random  *rand.Rand
 	tensors map[string]weights.Tensor
 	names   []string
@@ -119,7 +133,25 @@ func (s *source) matrix(name string, rows, cols int) {
 	for i := range values {
 		values[i] = float32(s.random.NormFloat64() * scale)
 	}
-	s.add(name, s.kind, values, rows, cols)
+	kind := s.kind
+	if s.mixed {
+		kind = mixedType(name, cols)
+	}
+	s.add(name, kind, values, rows, cols)
+}
+
+// mixedType is what a quantiser would make of a matrix.
+func mixedType(name string, cols int) quant.Type {
+	important := strings.HasSuffix(name, "v_proj") || strings.HasSuffix(name, "lm_head") || strings.HasSuffix(name, "0.mlp.down_proj")
+	switch fits := cols%256 == 0; {
+	case fits && important:
+		return quant.Q6K
+	case fits:
+		return quant.Q4K
+	case important:
+		return quant.Q80
+	}
+	return quant.Q50
 }
 
 // vector adds the weights of a norm, around 1 when offset is added.
@@ -136,6 +168,13 @@ func (s *source) add(name string, kind quant.Type, values []float32, shape ...in
 	data := make([]byte, kind.RowBytes(len(values)))
 	if err := quant.Quantize(data, kind, values); err != nil && s.err == nil {
 		s.err = fmt.Errorf("%s: %w", name, err)
+	}
+	if s.plain && kind != quant.F32 {
+		if err := quant.Dequantize(values, kind, data); err != nil && s.err == nil {
+			s.err = fmt.Errorf("%s: %w", name, err)
+		}
+		s.add(strings.TrimSuffix(name, ".weight"), quant.F32, values, shape...)
+		return
 	}
 	s.tensors[name] = weights.Tensor{Name: name, Type: kind, Shape: shape, Data: data}
 	s.names = append(s.names, name)
