@@ -182,6 +182,47 @@ func TestMatricesOfFourBitsAreRefusedByName(t *testing.T) {
 	}
 }
 
+// FuzzOpen makes packed tensors of any types and shapes. What opens gives matrices of the size that their type and shape say.
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte(`{"quant_method":"fp8","weight_block_size":[2,2]}`), []byte{0, 2, 3, 3, 1, 2, 2, 2})
+	f.Add([]byte(`{"quant_method":"mxfp4"}`), []byte{4, 3, 2, 1, 16, 5, 2, 2, 1})
+	f.Add([]byte(`{"quant_method":"compressed-tensors","format":"mxfp4-pack-quantized","config_groups":{"g":{"weights":{}}}}`), []byte{6, 2, 2, 16, 7, 2, 2, 1})
+	names := []string{"a.weight", "a.weight_scale_inv", "a.weight_scale", "a.input_scale", "a_blocks", "a_scales", "a.weight_packed", "a.weight_scale"}
+	types := []quant.Type{quant.F8E4M3, quant.F32, quant.F32, quant.F32, quant.U8, quant.U8, quant.U8, quant.U8, quant.BF16, quant.F8E8M0, quant.Q40}
+	f.Fuzz(func(t *testing.T, text, layout []byte) {
+		value, err := ordjson.Parse(text, 10)
+		c, ok := value.(*ordjson.Object)
+		if err != nil || !ok {
+			return
+		}
+		var src memory
+		for len(layout) >= 2 {
+			n := min(int(layout[1]%5), len(layout)-2)
+			tensor := weights.Tensor{Name: names[int(layout[0])%len(names)], Type: types[int(layout[0])%len(types)]}
+			for _, d := range layout[2 : 2+n] {
+				tensor.Shape = append(tensor.Shape, int(d%40))
+			}
+			size, reason := weights.Size(tensor.Type, tensor.Shape)
+			layout = layout[2+n:]
+			if reason != "" || size > 1<<20 {
+				continue
+			}
+			tensor.Data = make([]byte, size)
+			src = append(src, tensor)
+		}
+		s, err := Open(src, c)
+		if err != nil {
+			return
+		}
+		for _, name := range s.Names() {
+			tensor, ok := s.Tensor(name)
+			if size, reason := weights.Size(tensor.Type, tensor.Shape); !ok || reason != "" || size != int64(len(tensor.Data)) {
+				t.Fatalf("tensor %q: %v of shape %v with %d bytes (%s)", name, tensor.Type, tensor.Shape, len(tensor.Data), reason)
+			}
+		}
+	})
+}
+
 // The bytes are those that are read.
 func BenchmarkUnpack(b *testing.B) {
 	const out, in = 4096, 4096
