@@ -55,7 +55,7 @@ for model in "$@"; do
         grep -v ' | ' "$work/table" | grep -v '^"' || true
         "${llama}llama-completion" -m "$work/ours.gguf" -no-cnv --no-display-prompt --temp 0 -n 12 -p "$prompt" > "$work/text" 2> /dev/null ||
             { status=1; echo "$type: llama.cpp does not read the file"; }
-        echo "- $type: Sampo $(tail -1 "$work/table"), llama.cpp \"$(awk '{printf "%s%s", sep, $0; sep="\\n"}' "$work/text")\"" >> "$work/texts"
+        echo "- $type: Sampo $(tail -1 "$work/table"), llama.cpp \"$(tr '\n' '~' < "$work/text" | sed 's/~/\\n/g')\"" >> "$work/texts"
         tail -1 "$work/texts"
     done
     { echo; echo "Continuations of \"$prompt\":"; echo; cat "$work/texts"; echo; } >> "$out"

@@ -14,6 +14,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -47,7 +48,7 @@ func run(paths []string, limit float64, prompt string) (ok bool, err error) {
 		if files[i], err = gguf.Open(paths[i]); err != nil {
 			return false, err
 		}
-		defer files[i].Close()
+		defer discard(files[i])
 	}
 	if ok, err = compare(files, limit); err != nil || prompt == "" {
 		return ok, err
@@ -57,13 +58,16 @@ func run(paths []string, limit float64, prompt string) (ok bool, err error) {
 	return ok, err
 }
 
+// discard closes what was only read.
+func discard(c io.Closer) { _ = c.Close() }
+
 // continued gives twelve greedy tokens after a prompt.
 func continued(path, prompt string) (string, error) {
 	m, err := sampo.Load(path, sampo.Options{})
 	if err != nil {
 		return "", err
 	}
-	defer m.Close()
+	defer discard(m)
 	zero, tokens := 0.0, 12
 	return sampo.Text(m.Generate(context.Background(), prompt, sampo.SamplingParams{Temperature: &zero, MaxTokens: &tokens}))
 }
