@@ -17,7 +17,9 @@ import (
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/quant"
 	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
+	"github.com/sampo-ai/sampo/internal/weights/packed"
 	"github.com/sampo-ai/sampo/internal/weights/safetensors"
 )
 
@@ -198,6 +200,105 @@ func TestWhatGGUFCannotTellIsRefusedByName(t *testing.T) {
 	want = `a GGUF file of architecture "qwen2" cannot tell of this model's rotary positions`
 	if _, err := openChanged(t, "../model/qwen2/testdata/qwen2-yarn", exact); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+// A prefixed source is one of a model with several parts: its text model has longer names, and there is another part.
+type prefixed struct{ weights.Source }
+
+func (p prefixed) Names() []string {
+	names := []string{"vision_tower.encoder.weight"}
+	for _, name := range p.Source.Names() {
+		names = append(names, "language_model."+name)
+	}
+	return names
+}
+
+func (p prefixed) Tensor(name string) (weights.Tensor, bool) {
+	rest, ok := strings.CutPrefix(name, "language_model.")
+	if !ok {
+		return weights.Tensor{}, false
+	}
+	return p.Source.Tensor(rest)
+}
+
+func TestTextModelOfSeveralPartsIsWritten(t *testing.T) {
+	m, err := open(t, "../model/gemma3/testdata/gemma3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := written(t, m, "F16", 1)
+	var c model.Config
+	family, _ := families.ByHF("Gemma3ForConditionalGeneration")
+	text, err := os.ReadFile("../model/gemma3/testdata/gemma3/config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := ordjson.Parse(text, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer := ordjson.NewObject()
+	outer.Set("text_config", inner)
+	if c, err = family.FromHF(outer); err != nil {
+		t.Fatal(err)
+	}
+	several, err := fromHF(family, c, prefixed{m.source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := written(t, several, "F16", 1); !bytes.Equal(got, want) {
+		t.Error("the file differs from that of the text model alone")
+	}
+}
+
+// A checkpoint in MXFP4 becomes a GGUF file with the same 4-bit floats; rows of q and k change places only.
+func TestPackedMatricesKeepTheirBits(t *testing.T) {
+	const dir = "../weights/packed/testdata/mxfp4"
+	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := ordjson.Parse(text, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := value.(*ordjson.Object)
+	quantization, _ := config.Object("quantization_config")
+	plain, err := safetensors.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := packed.Open(plain, quantization)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	config.Delete("quantization_config")
+	family, _ := families.ByHF("LlamaForCausalLM")
+	c, err := family.FromHF(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := fromHF(family, c, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := gguf.OpenBytes("got", written(t, m, "MXFP4", 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hf, name := range map[string]string{"mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "self_attn.o_proj": "attn_output"} {
+		want, _ := src.Tensor("model.layers.0." + hf + ".weight")
+		got, _ := f.Tensor("blk.0." + name + ".weight")
+		if got.Type != quant.MXFP4 || !bytes.Equal(got.Data, want.Data) {
+			t.Errorf("%s is %v, or has other bits", name, got.Type)
+		}
+	}
+	q, _ := src.Tensor("model.layers.0.self_attn.q_proj.weight")
+	got, _ := f.Tensor("blk.0.attn_q.weight")
+	if len(got.Data) != len(q.Data) || !bytes.Equal(got.Data[:17], q.Data[:17]) || bytes.Equal(got.Data, q.Data) {
+		t.Error("the rows of q are not those of GGUF")
 	}
 }
 
