@@ -4,7 +4,7 @@
 // exact texts: tool calls, stop strings that lie across tokens, halves of characters. The file is read and served like
 // any other; nothing knows that it is one of these.
 //
-// A script is a list of pieces. Each piece is a token of its own, though others may have the same text. A message that
+// A script is a list of pieces. Each piece is a token of its own. A message that
 // says "say:NAME" is answered with the script of that name; any other with the script "plain". Of several messages the
 // last that is not the assistant's own counts, because the template changes the words of earlier ones. A message that names
 // two scripts leaves it to sampling which of the two is written. After the end a script begins anew, so that a request

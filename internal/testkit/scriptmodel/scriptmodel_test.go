@@ -96,7 +96,7 @@ func TestIgnoringTheEndFillsAnyContext(t *testing.T) {
 	zero, n := 0.0, 100
 	got := said(t, m, chat.Params{Temperature: &zero, MaxTokens: &n, IgnoreEOS: true}, user("Hello"))
 	again := Find(Default).Text() + end
-	if want := strings.Repeat(again, 10); !strings.HasPrefix(want, got) || len(got) < len(again)*9 {
+	if want := strings.Repeat(again, 20); !strings.HasPrefix(want, got) || len(got) < len(again)*9 {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -42,45 +42,36 @@ const (
 	toolClose  = "</tool_call>"
 )
 
-// Scripts are all that the model can say. After each comes the end of text.
+// Scripts are all that the model can say. After each comes the end of text. No two pieces are alike: what follows a token
+// depends on the token alone, and other programs want the tokens of a vocabulary to differ.
 var Scripts = []Script{
-	{Default, []string{"The", " sampo", " grinds", " flour", ",", " salt", " and", " gold", "."}},
+	{Default, []string{"The", " sampo", " grinds", " flour,", " salt", " and", " gold."}},
 	// Stop strings that lie across pieces, overlap, and follow each other.
-	{"stop", []string{"abc", "X", "YZd", "ef", " one", " ST", "OP", " two", " HA", "LT", " three", "."}},
+	{"stop", []string{"abc", "XY", "Zd", "ef", " one", " ST", "OP", " two", " HA", "LT", " three."}},
 	// Characters cut between and within pieces, beside whole ones.
 	{"half", []string{"H\xc3", "\xa9 \xf0", "\x9f\xa6", "\x94", " \xe6\x97", "\xa5\xe6", "\x9c\xac", "\xe8\xaa\x9e", " ok"}},
 	// A character that is never completed, and one that turns out to be none.
-	{"broken", []string{"a", "\xf0\x9f", "b", "\xc3", "\xc3\xa9", "c", "\xe6\x97"}},
+	{"broken", []string{"aa", "\xf0\x9f", "bb", "\xc3", "\xc3\xa9", "cc", "\xe6\x97"}},
 	// A tool call with real markers.
-	{"call", []string{toolOpen, "\n", `{"name": "get_`, `weather", "argu`, `ments": {"city"`, `: "Ou`, `lu"}`, "}", "\n", toolClose}},
+	{"call", []string{toolOpen, "\n{\"name\": \"get_", `weather", "argu`, `ments": {"city"`, `: "Ou`, `lu"}`, "}\n", toolClose}},
 	// Two calls after a sentence; the markers come in pieces of text.
 	{"calls", []string{
-		"Let me", " look.", "\n", "<tool", "_call>", "\n", `{"name": "get_weather", "arguments": {"city": "`, `Oulu"}}`, "\n", "</tool_", "call>",
-		"\n", "<tool_call", ">\n{", `"name": "get_weather", "arguments": {"city": "Os`, `lo"}}`, "\n<", "/tool_call>",
+		"Let me", " look.\n", "<tool", "_call>\n", `{"name": "get_weather", "arguments": {"city": "`, `Oulu"}}`, "\n</tool_", "call>\n",
+		"<tool_call", ">\n{", `"name": "get_weather", "arguments": {"city": "Os`, `lo"}}`, "\n<", "/tool_call>",
 	}},
 	// Markup that is no call: it is text.
-	{"nocall", []string{"See", " <tool", "_call>", "\n", "this is no", " JSON", "\n", "</tool", "_call>"}},
+	{"nocall", []string{"See", " <tool", "_call>\nthis", " is no", " JSON\n", "</tool", "_call>"}},
 	// Reasoning between real markers.
-	{"think", []string{thinkOpen, "\n", "The", " capital", " is", " asked", " for", ".", "\n", thinkClose, "\n\n", "Helsinki", "."}},
+	{"think", []string{thinkOpen, "\nThe", " capital", " is", " asked", " for", ".\n", thinkClose, "\n\n", "Hel", "sinki."}},
 	// Reasoning between markers in pieces, and a call after it.
 	{"thinkcall", []string{
-		"<thi", "nk>\n", "A tool", " knows.", "\n</", "think>", "\n\n", "<tool_", "call>\n", `{"name": "get_weather", "arguments": {}}`, "\n</tool_", "call>",
+		"<thi", "nk>\n", "A tool", " knows.", "\n</", "think>", "\n\n<tool_", "call>", "\n{\"name\": \"get_weather\", \"arguments\": {}}", "\n</tool_call", ">\n",
 	}},
-	// An agent's turns: a command that mends a file and, by its output, asks for the next turn; then the end of the task.
-	{"edit", []string{
-		"I", " mend", " it.", "\n<tool_c", "all>", "\n", `{"name": "bash", "arguments": `, `{"command": "sed -i s/helo/hello/ greeting.txt`,
-		` && cat greeting.txt && `, `echo say:'submit'"}}`, "\n</tool_c", "all>",
-	}},
-	{"submit", []string{
-		"Done", ".\n", "<tool_ca", "ll>\n", `{"name": "bash", "arguments": {"command": `, `"echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}}`, "\n</tool_ca", "ll>",
-	}},
-	// A program in a block of Markdown.
-	{"code", []string{"```", "python", "\n", "def", " double", "(x):", "\n    ", "return", " 2", " *", " x", "\n", "```"}},
-	{"json", []string{"{", `"a"`, ": ", `"x"`, "}"}},
-	{"yes", []string{"yes", "."}},
-	{"no", []string{"no", ",", " never", "."}},
+	{"json", []string{`{"a`, `": `, `"x"`, "}\n\n"}},
+	{"yes", []string{"ye", "s."}},
+	{"no", []string{"no", ", ", "never."}},
 	// A text of forty pieces.
-	{"count", strings.SplitAfter("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40", " ")},
+	{"count", strings.SplitAfter("1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, and 40", " ")},
 }
 
 // template is ChatML with thinking and tools. Words that ask for scripts count in the last message only that is not the

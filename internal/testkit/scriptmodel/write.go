@@ -71,11 +71,7 @@ func (b *builder) number() {
 	chains := make([][]token.ID, len(Scripts))
 	for i, s := range Scripts {
 		for _, piece := range s.Pieces {
-			id, isControl := b.vocab.controls[piece]
-			if !isControl {
-				id = b.vocab.add(spelled(piece), token.Normal)
-			}
-			chains[i] = append(chains[i], id)
+			chains[i] = append(chains[i], b.vocab.piece(piece))
 		}
 		chains[i] = append(chains[i], b.vocab.controls[end])
 	}
@@ -87,6 +83,9 @@ func (b *builder) number() {
 		b.first = append(b.first, chain[0])
 		b.next[b.say[i]] = chain[0]
 		for k := range len(chain) - 1 {
+			if b.next[chain[k]] != token.None {
+				panic("scriptmodel: a piece occurs twice: " + b.vocab.tokens[chain[k]])
+			}
 			b.next[chain[k]] = chain[k+1]
 		}
 		if Scripts[i].Name == "think" {
@@ -205,6 +204,17 @@ type vocabulary struct {
 	tokens   []string
 	kinds    []int32
 	controls map[string]token.ID
+}
+
+// piece returns the token of a piece of a script: a marker's, a byte's, or one of its own.
+func (v *vocabulary) piece(text string) token.ID {
+	if id, isControl := v.controls[text]; isControl {
+		return id
+	}
+	if len(text) == 1 {
+		return token.ID(text[0])
+	}
+	return v.add(spelled(text), token.Normal)
 }
 
 func (v *vocabulary) add(spelling string, kind token.Kind) token.ID {
