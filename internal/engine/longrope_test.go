@@ -21,13 +21,14 @@ import (
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
 
-// phiFolder has a tiny Phi-4-mini whose original context is 64 tokens, and greedy text across it by transformers.
-const phiFolder = "../model/phi3/testdata/phi4-mini"
+// phiFolders have tiny models with LongRoPE whose original context is 64 tokens, the second with a window in all layers, and greedy
+// text across it by transformers.
+var phiFolders = []string{"../model/phi3/testdata/phi4-mini", "../model/phi3/testdata/phi3-grouped"}
 
-// openPhi opens it with a float32 cache.
-func openPhi(t *testing.T) (model.Model, *tensor.Pool) {
+// openPhi opens one of them with a float32 cache.
+func openPhi(t *testing.T, folder string) (model.Model, *tensor.Pool) {
 	t.Helper()
-	f, err := gguf.Open(filepath.Join(phiFolder, "model.gguf"))
+	f, err := gguf.Open(filepath.Join(folder, "model.gguf"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,13 @@ func openPhi(t *testing.T) (model.Model, *tensor.Pool) {
 }
 
 func TestGreedyTextCrossesLongRopesLimitAsInTransformers(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(phiFolder, "crossing.json"))
+	for _, folder := range phiFolders {
+		t.Run(filepath.Base(folder), func(t *testing.T) { checkCrossing(t, folder) })
+	}
+}
+
+func checkCrossing(t *testing.T, folder string) {
+	data, err := os.ReadFile(filepath.Join(folder, "crossing.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +73,7 @@ func TestGreedyTextCrossesLongRopesLimitAsInTransformers(t *testing.T) {
 	if err := json.Unmarshal(data, &want); err != nil {
 		t.Fatal(err)
 	}
-	m, pool := openPhi(t)
+	m, pool := openPhi(t, folder)
 	c := m.Config()
 	limit := c.LongAfter()
 	if end := len(want.Prompt) + len(want.Tokens); len(want.Prompt) >= limit || end <= limit+1 {

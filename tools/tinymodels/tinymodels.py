@@ -41,6 +41,9 @@ def models():
     # Without head_dim, for converters that take it for hidden size over heads.
     whole = without(small, "head_dim")
     less = dict(hidden_size=24, intermediate_size=28)  # for the further checkpoints of a family
+    # Three KV heads with three heads each, of a size that is not hidden size over heads, and another prime vocabulary.
+    grouped = small | dict(vocab_size=53, hidden_size=18, num_attention_heads=9, num_key_value_heads=3, head_dim=6, intermediate_size=22)
+    grouped_whole = without(grouped, "head_dim") | dict(hidden_size=36)
     return {
         # Grouped queries, q width other than hidden size, Llama 3.1's rope scaling, own output matrix.
         "llama3": ("llama", transformers.LlamaConfig(
@@ -124,6 +127,27 @@ def models():
             **whole | less, tie_word_embeddings=True, sliding_window=None, pad_token_id=0, original_max_position_embeddings=64,
             rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, partial_rotary_factor=0.75,
                                  short_factor=[1.0, 1.1, 1.2], long_factor=[1.0, 1.5, 3.0]))),
+        # The other output matrix, and three KV heads, of families with checkpoints above.
+        "mistral-grouped": ("llama", transformers.MistralConfig(
+            **grouped, tie_word_embeddings=True, sliding_window=None, rope_parameters=default)),
+        "qwen2-grouped": ("qwen2", transformers.Qwen2Config(**grouped_whole, tie_word_embeddings=True, rope_parameters=default)),
+        "qwen3-grouped": ("qwen3", transformers.Qwen3Config(**grouped, tie_word_embeddings=False, rope_parameters=default)),
+        # A scale of queries that is not that of the head's size, which GGUF files do not tell of.
+        "gemma2-grouped": ("gemma2", transformers.Gemma2Config(
+            **grouped, sliding_window=21, query_pre_attn_scalar=13, pad_token_id=0, rope_parameters=default)),
+        "gemma3-grouped": ("gemma3", transformers.Gemma3TextConfig(
+            **grouped, sliding_window=21, query_pre_attn_scalar=6, pad_token_id=0,
+            rope_parameters=dict(full_attention=dict(rope_type="default", rope_theta=1000000.0), sliding_attention=default))),
+        "smollm3-grouped": ("smollm3", transformers.SmolLM3Config(
+            **grouped | dict(num_hidden_layers=4), tie_word_embeddings=False, pad_token_id=0, rope_parameters=default)),
+        "granite-grouped": ("granite", transformers.GraniteConfig(
+            **grouped_whole, tie_word_embeddings=False, embedding_multiplier=1.5, residual_multiplier=0.7, attention_multiplier=0.2,
+            logits_scaling=3.0, rope_parameters=default)),
+        "olmo2-grouped": ("olmo2", transformers.Olmo2Config(**grouped, tie_word_embeddings=True, pad_token_id=0, rope_parameters=default)),
+        # LongRoPE as well as a window.
+        "phi3-grouped": ("phi3", transformers.Phi3Config(
+            **grouped_whole, tie_word_embeddings=True, sliding_window=21, pad_token_id=0, original_max_position_embeddings=64,
+            rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, short_factor=[1.0, 1.1], long_factor=[1.0, 2.5]))),
         "arcee": ("arcee", transformers.ArceeConfig(
             **small | less, tie_word_embeddings=False, pad_token_id=0,
             rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=16.0, original_max_position_embeddings=32))),
@@ -162,7 +186,7 @@ def models():
 
 
 KEEP_LAYERS = {"llama3"}  # models whose residual stream after each layer is kept
-NO_GGUF = {"mistral-window"}  # models that a GGUF file cannot hold
+NO_GGUF = {"mistral-window", "gemma2-grouped"}  # models that a GGUF file cannot hold
 
 
 def randomize(model):

@@ -39,6 +39,9 @@ var checkpoints = []string{
 	"starcoder2/testdata/starcoder2", "stablelm/testdata/stablelm", "stablelm/testdata/stablelm-parallel",
 	"cohere/testdata/command-r", "cohere/testdata/cohere2",
 	"hunyuan/testdata/hunyuan", "phi2/testdata/phi2",
+	"llama/testdata/mistral-grouped", "qwen2/testdata/qwen2-grouped", "qwen3/testdata/qwen3-grouped", "gemma2/testdata/gemma2-grouped",
+	"gemma3/testdata/gemma3-grouped", "smollm3/testdata/smollm3-grouped", "granite/testdata/granite-grouped",
+	"olmo2/testdata/olmo2-grouped", "phi3/testdata/phi3-grouped",
 }
 
 // formats are the formats of a checkpoint, by name.
@@ -263,6 +266,7 @@ var without = []struct {
 	{"YaRN's magnitude", "qwen2/testdata/qwen2-yarn", func(c *model.Config) { c.Rope.Magnitude = 1 }},
 	{"Gemma 2's attention cap", "gemma2/testdata/gemma2", func(c *model.Config) { c.AttentionCap = 0 }},
 	{"Gemma 2's logit cap", "gemma2/testdata/gemma2", func(c *model.Config) { c.LogitCap = 0 }},
+	{"Gemma 2's query scale", "gemma2/testdata/gemma2-grouped", func(c *model.Config) { c.AttentionScale = float32(1 / math.Sqrt(float64(c.HeadDim))) }},
 	{"Gemma 2's window", "gemma2/testdata/gemma2", func(c *model.Config) { c.Window = 0 }},
 	{"SmolLM3's layers without positions", "smollm3/testdata/smollm3", func(c *model.Config) { c.NoRopeLayers = nil }},
 	{"OLMo 3's window", "olmo2/testdata/olmo3", func(c *model.Config) { c.Window = 0 }},
