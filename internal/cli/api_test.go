@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sampo-ai/sampo/internal/testkit/scriptmodel"
 )
 
 // callAPI runs "sampo api" with a home and variables.
@@ -119,5 +121,28 @@ func TestKeyFilesHaveScopes(t *testing.T) {
 		if _, err := read(text); err == nil || !strings.Contains(err.Error(), "has no key in it") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// The line to try left the model out, which several models refuse.
+func TestTheLineToTryNamesOneOfSeveralModels(t *testing.T) {
+	var out bytes.Buffer
+	signals := make(chan os.Signal, 1)
+	home := t.TempDir()
+	var file bytes.Buffer
+	if err := scriptmodel.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(home, "scripted.gguf")
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	signals <- os.Interrupt // it ends as soon as it has told how to use it
+	status := Main(Env{
+		Args: []string{"serve", path, "sampo/mini-chat", "--port", "0", "--max-memory", "64MiB"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard,
+		Getenv: func(string) string { return "" }, HomeDir: home, Now: time.Now, Signals: signals, WidthFunc: func() int { return 80 },
+	})
+	if status != exitOK || !strings.Contains(out.String(), `-d '{"model": "scripted", "messages": [`) {
+		t.Errorf("status %d:\n%s", status, out.String())
 	}
 }

@@ -242,17 +242,20 @@ func printBanner(env *Env, address string, access *access, models []*local.Model
 	if tracer != nil {
 		fmt.Fprintf(env.Stdout, "  traces   to %s\n", tracer.Endpoint())
 	}
-	fmt.Fprintf(env.Stdout, "\nTry it:\n\n  %s\n\n", tryLine(address, access, models[0]))
+	fmt.Fprintf(env.Stdout, "\nTry it:\n\n  %s\n\n", tryLine(address, access, models))
 }
 
-// tryLine is a command that asks the first model something.
-func tryLine(address string, access *access, m *local.Model) string {
-	key := ""
+// tryLine is a command that asks the first model something. Where there are several it must say which.
+func tryLine(address string, access *access, models []*local.Model) string {
+	m, key, name := models[0], "", ""
+	if len(models) > 1 {
+		name = fmt.Sprintf(`"model": %q, `, m.Name)
+	}
 	if len(access.keys) > 0 {
 		key = fmt.Sprintf(` -H "Authorization: Bearer %s"`, access.shellKey())
 	}
 	if !m.Chats() {
-		return fmt.Sprintf(`curl %s/v1/completions%s -H 'Content-Type: application/json' -d '{"prompt": "The sea is"}'`, address, key)
+		return fmt.Sprintf(`curl %s/v1/completions%s -H 'Content-Type: application/json' -d '{%s"prompt": "The sea is"}'`, address, key, name)
 	}
-	return fmt.Sprintf(`curl %s/v1/chat/completions%s -H 'Content-Type: application/json' -d '{"messages": [{"role": "user", "content": "Hello"}]}'`, address, key)
+	return fmt.Sprintf(`curl %s/v1/chat/completions%s -H 'Content-Type: application/json' -d '{%s"messages": [{"role": "user", "content": "Hello"}]}'`, address, key, name)
 }
