@@ -276,6 +276,45 @@ func mulMXFP4AVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, strid
 //go:noescape
 func mulMXFP4AVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
+//go:noescape
+func mulQ40AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulQ41AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulQ50AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulQ51AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulQ80AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulQ2KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulQ3KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulQ4KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulQ5KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulQ6KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulIQ4NLAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulIQ4XSAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
+//go:noescape
+func mulMXFP4AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
+
 func addMulKernels() {
 	mulTiers[avx2][Q40][0] = mulQ40AVX2X1
 	mulTiers[avx2][Q40][1] = mulQ40AVX2X2
@@ -368,4 +407,17 @@ func addMulKernels() {
 	mulTiers[avx512][MXFP4][1] = mulMXFP4AVX512X2
 	mulTiers[avx512][MXFP4][2] = mulMXFP4AVX512X4
 	mulTiers[avx512][MXFP4][3] = mulMXFP4AVX512X8
+	mulTileTiers[avx2][Q40] = mulQ40AVX2X8
+	mulTileTiers[avx2][Q41] = mulQ41AVX2X8
+	mulTileTiers[avx2][Q50] = mulQ50AVX2X8
+	mulTileTiers[avx2][Q51] = mulQ51AVX2X8
+	mulTileTiers[avx2][Q80] = mulQ80AVX2X8
+	mulTileTiers[avx2][Q2K] = mulQ2KAVX2X8
+	mulTileTiers[avx2][Q3K] = mulQ3KAVX2X8
+	mulTileTiers[avx2][Q4K] = mulQ4KAVX2X8
+	mulTileTiers[avx2][Q5K] = mulQ5KAVX2X8
+	mulTileTiers[avx2][Q6K] = mulQ6KAVX2X8
+	mulTileTiers[avx2][IQ4NL] = mulIQ4NLAVX2X8
+	mulTileTiers[avx2][IQ4XS] = mulIQ4XSAVX2X8
+	mulTileTiers[avx2][MXFP4] = mulMXFP4AVX2X8
 }

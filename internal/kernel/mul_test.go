@@ -77,7 +77,7 @@ func TestMulGivesTheBitsOfTheTwin(t *testing.T) {
 				panels.Bytes = append(panels.Bytes, randomPanel(r, f, blocks, extreme).Bytes...)
 				ldd := 2*PanelRows + r.IntN(5)
 				got := make([]float32, rows*ldd)
-				Mul(got, ldd, panels, tile)
+				Mul(got, ldd, panels, tile, new(TileSums))
 				for row := range rows {
 					var want [2 * PanelRows]float32
 					mulTwin(want[:PanelRows], panels.Slice(0, 1), tile.Records[row*RecordBytes:], rows*RecordBytes)
@@ -111,7 +111,7 @@ func TestMulIsExactAtTheLimitsOfItsIntegers(t *testing.T) {
 				act := make([]byte, RecordBytes)
 				Quantize(act, RecordBytes, x)
 				var got [PanelRows]float32
-				Mul(got[:], PanelRows, Panels{Q80, 1, panel}, Tile{1, act})
+				Mul(got[:], PanelRows, Panels{Q80, 1, panel}, Tile{1, act}, new(TileSums))
 				scale := floatAt(act[recordScale:])
 				want := float32(weight*127*int32(value)*BlockCols) * scale
 				for o := range got {
@@ -223,9 +223,9 @@ func BenchmarkMul(b *testing.B) {
 			for _, rows := range []int{1, 8} {
 				b.Run(fmt.Sprintf("%v/%v/t=%d", f, tier, rows), func(b *testing.B) {
 					active = tier
-					tile, dst := randomTile(r, rows, blocks, false), make([]float32, rows*PanelRows)
+					tile, dst, sums := randomTile(r, rows, blocks, false), make([]float32, rows*PanelRows), new(TileSums)
 					for b.Loop() {
-						Mul(dst, PanelRows, panel, tile)
+						Mul(dst, PanelRows, panel, tile, sums)
 					}
 					b.SetBytes(int64(len(panel.Bytes)))
 					b.ReportMetric(float64(b.N)*float64(rows*blocks*BlockCols*PanelRows)/b.Elapsed().Seconds()/1e9, "GMAC/s")

@@ -4,6 +4,7 @@ package tensor
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/quant"
@@ -35,16 +36,29 @@ type piece struct {
 type productRun struct {
 	a       *Activations
 	pieces  []piece
-	scratch [][]float32 // of each thread
-	work    func(chunk, worker int)
+	scratch []productScratch // of each thread
+	shares  []share          // of each thread
+	work    func(i, worker int)
+}
+
+// A share is a run of chunks that one thread begins with. Its weights follow each other in memory, so what a kernel
+// prefetches beyond the end of a chunk is what the thread reads next.
+type share struct {
+	next atomic.Int64
+	end  int64
+	_    cacheLine
+}
+
+// A productScratch is what one thread needs to multiply: memory for the kernels, and the outputs of a last panel that is
+// not full.
+type productScratch struct {
+	sums kernel.TileSums
+	last [tileRows * kernel.PanelRows]float32
 }
 
 func (r *productRun) init(p *Pool) {
-	r.scratch = make([][]float32, p.threads)
-	for i := range r.scratch {
-		r.scratch[i] = make([]float32, tileRows*kernel.PanelRows)
-	}
-	r.work = r.chunk
+	r.scratch, r.shares = make([]productScratch, p.threads), make([]share, p.threads)
+	r.work = r.share
 }
 
 // Mul computes all products of the same input in one round of the pool.
@@ -69,7 +83,21 @@ func (p *Pool) Mul(a *Activations, products ...Product) {
 		r.pieces = append(r.pieces, piece{product, chunks, step})
 		chunks += (panels + step - 1) / step
 	}
-	p.Do(chunks, r.work)
+	for i := range r.shares {
+		r.shares[i].next.Store(int64(i * chunks / p.threads))
+		r.shares[i].end = int64((i + 1) * chunks / p.threads)
+	}
+	p.Do(min(p.threads, chunks), r.work)
+}
+
+// share computes the chunks of one share, and then what others have left of theirs.
+func (r *productRun) share(i, worker int) {
+	for n := range r.shares {
+		share := &r.shares[(i+n)%len(r.shares)]
+		for chunk := share.next.Add(1) - 1; chunk < share.end; chunk = share.next.Add(1) - 1 {
+			r.chunk(int(chunk), worker)
+		}
+	}
 }
 
 // chunk computes one chunk of one product.
@@ -87,25 +115,24 @@ func (r *productRun) chunk(i, worker int) {
 	}
 	end := min(first+piece.step, w.packed.Count())
 	for tile := range r.a.tiles() {
-		w.mulPanels(piece.Dst[tile*tileRows*w.rows:], first, end, r.a.tile(tile), r.scratch[worker])
+		w.mulPanels(piece.Dst[tile*tileRows*w.rows:], first, end, r.a.tile(tile), &r.scratch[worker])
 	}
 }
 
-// mulPanels multiplies panels from first to end with a tile of activations. Scratch takes the outputs of a last panel that
-// is not full.
+// mulPanels multiplies panels from first to end with a tile of activations.
 //
-// Shapes: dst [T, rows], T being the rows of the tile; scratch [T, 16].
-func (m *Matrix) mulPanels(dst []float32, first, end int, x kernel.Tile, scratch []float32) {
+// Shapes: dst [T, rows], T being the rows of the tile.
+func (m *Matrix) mulPanels(dst []float32, first, end int, x kernel.Tile, scratch *productScratch) {
 	full := min(end, m.rows/kernel.PanelRows)
 	if first < full {
-		kernel.Mul(dst[first*kernel.PanelRows:], m.rows, m.packed.Slice(first, full), x)
+		kernel.Mul(dst[first*kernel.PanelRows:], m.rows, m.packed.Slice(first, full), x, &scratch.sums)
 	}
 	if full == end {
 		return
 	}
-	kernel.Mul(scratch, kernel.PanelRows, m.packed.Slice(full, end), x)
+	kernel.Mul(scratch.last[:], kernel.PanelRows, m.packed.Slice(full, end), x, &scratch.sums)
 	for t := range x.Rows {
-		copy(dst[t*m.rows+full*kernel.PanelRows:(t+1)*m.rows], scratch[t*kernel.PanelRows:])
+		copy(dst[t*m.rows+full*kernel.PanelRows:(t+1)*m.rows], scratch.last[t*kernel.PanelRows:])
 	}
 }
 

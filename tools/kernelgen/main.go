@@ -5,9 +5,10 @@
 //
 //	go run ./tools/kernelgen -out internal/kernel
 //
-// mul512.go and mul256.go hold the kernels of the avx512 and the avx2 tier, dot.go those of float weights, and the files whose
-// names begin with neon all kernels of arm64; they read from top to bottom like the assembly that they print. What the kernels compute is defined by mul_twin.go in internal/kernel, and the layout is
-// drawn in DESIGN.md there.
+// mul512.go and mul256.go hold the kernels of the avx512 and the avx2 tier, tile256.go those of the latter for 8 rows,
+// dot.go those of float weights, and the files whose names begin with neon all kernels of arm64; they read from top to
+// bottom like the assembly that they print. What the kernels compute is defined by mul_twin.go in internal/kernel, and
+// the layout is drawn in DESIGN.md there.
 package main
 
 import (
@@ -93,6 +94,18 @@ func (f format) superBytes() int {
 	}
 }
 
+// scaleBytes is how many bytes of scales a block has in a panel, its share of those of a super-block included.
+func (f format) scaleBytes() int {
+	switch {
+	case f.super():
+		return f.superBytes() / 8
+	case f.scales == withMin:
+		return 64
+	default:
+		return 32
+	}
+}
+
 // split says whether the halves of a block have scales of their own.
 func (f format) split() bool { return f.scales == halves || f.scales == halvesMin }
 
@@ -165,6 +178,11 @@ func stubs() string {
 			}
 		}
 	}
+	for _, f := range formats {
+		k := tile256{mul256{nil, f, tileRows, nil}}
+		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", k.name(), tileSignature)
+		fmt.Fprintf(&table, "\tmulTileTiers[avx2][%s] = %s\n", f.name, k.name())
+	}
 	fmt.Fprintf(&p, "func addMulKernels() {\n%s}\n", table.String())
 	return p.String()
 }
@@ -183,6 +201,7 @@ func main() {
 	files := map[string]string{
 		"mul_avx512_amd64.s":   avx512(),
 		"mul_avx2_amd64.s":     avx2(),
+		"mul_avx2x8_amd64.s":   tiles256(),
 		"mul_kernels_amd64.go": stubs(),
 		"dot_amd64.s":          dots(),
 		"dot_kernels_amd64.go": dotStubs(),

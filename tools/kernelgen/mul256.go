@@ -20,7 +20,7 @@ const header256 = `// Products of panels of 16 weight rows with 1, 2 or 4 rows o
 // for each half of the panel.
 //
 // One and two rows do both halves of a panel (8 weight rows to a register) at once. Four rows do the upper half in a
-// second pass. Registers: Y0-Y3 float sums, Y4-Y7 sums of 16 bits, Y8-Y11 of 32 bits, Y12-Y15 temporary.
+// second pass. 8 rows have kernels of their own: mul_avx2x8_amd64.s. Registers: Y0-Y3 float sums, Y4-Y7 sums of 16 bits, Y8-Y11 of 32 bits, Y12-Y15 temporary.
 
 #include "textflag.h"
 
@@ -43,6 +43,17 @@ type mul256 struct {
 func avx2() string {
 	var p printer
 	p.WriteString(generated + header256)
+	constants256(&p)
+	for _, f := range formats {
+		for _, rows := range rows256 {
+			mul256{&p, f, rows, lanes256(rows)}.print()
+		}
+	}
+	return p.String()
+}
+
+// constants256 defines what both files of kernels need.
+func constants256(p *printer) {
 	p.constant("nibbles", 0x0F0F0F0F0F0F0F0F)
 	p.constant("fifth", 0x1010101010101010)
 	p.constant("upper", 0x3030303030303030)
@@ -54,12 +65,6 @@ func avx2() string {
 	p.constant("fifteen", 0x0000000F0000000F)
 	p.lookup("nonlinear", 0)
 	p.lookup("float4", 16)
-	for _, f := range formats {
-		for _, rows := range rows256 {
-			mul256{&p, f, rows, lanes256(rows)}.print()
-		}
-	}
-	return p.String()
 }
 
 // lanes256 gives the accumulators of one pass over the panel.
@@ -78,6 +83,9 @@ func lanes256(rows int) []lane {
 
 func (k mul256) print() {
 	k.function(fmt.Sprintf("mul%sAVX2X%d", k.name, k.rows))
+	if k.streams() {
+		k.panelSize()
+	}
 	if k.rows == 4 {
 		k.op("XORQ R11, R11")
 		k.label("pass")
@@ -110,13 +118,57 @@ func (k mul256) print() {
 	k.end()
 }
 
-// block adds one block to the float sums.
-func (k mul256) block() {
-	if k.rows == 1 {
-		for at := 0; at < k.codeBytes(); at += 64 {
-			k.op("PREFETCHT0 %d(SI)", prefetchBytes+at)
-		}
+// streams says whether memory is the limit, so that the kernel prefetches.
+func (k mul256) streams() bool { return k.rows <= 2 }
+
+// panelSize sets R13 to the bytes of a panel: its codes lie in front of its scales.
+func (k mul256) panelSize() {
+	k.op("IMUL3Q $%d, CX, R13", k.scaleBytes())
+	k.op("ADDQ BX, R13")
+	k.op("SUBQ SI, R13")
+}
+
+// prefetch asks for codes that come soon and for the scales of this block in the next panel. Without the latter each panel
+// would begin with waiting for its scales, which no hardware expects.
+func (k mul256) prefetch() {
+	for at := 0; at < k.codeBytes(); at += 64 {
+		k.op("PREFETCHT0 %d(SI)", prefetchBytes256+at)
 	}
+	if k.super() {
+		k.op("PREFETCHT0 (R10)(R13*1)")
+	} else {
+		k.op("PREFETCHT0 (BX)(R13*1)")
+	}
+}
+
+// prefetchBytes256 is how far ahead codes are asked for: farther than a panel's scales are long, which lie in between.
+const prefetchBytes256 = 4096
+
+// block adds one block to the float sums and moves on to the scales of the next.
+func (k mul256) block() {
+	if k.streams() {
+		k.prefetch()
+	}
+	k.parts()
+	k.nextScales()
+}
+
+// nextScales moves on to the scales of the next block.
+func (k mul256) nextScales() {
+	switch k.scales {
+	case single, bfloat:
+		k.op("ADDQ $32, BX")
+	case superOne:
+		k.op("ADDQ $16, R10")
+	case withMin:
+		k.op("ADDQ $64, BX")
+	case superMin, halves, halvesMin:
+		k.op("ADDQ $32, R10")
+	}
+}
+
+// parts adds a block, or one half after the other if they have scales of their own, to the float sums.
+func (k mul256) parts() {
 	if k.split() {
 		for half := range 2 {
 			k.sum(4*half, 4*half+4)
@@ -125,7 +177,6 @@ func (k mul256) block() {
 			}
 			k.add(half)
 		}
-		k.op("ADDQ $32, R10")
 		return
 	}
 	k.sum(0, 8)
@@ -133,17 +184,6 @@ func (k mul256) block() {
 		k.correct(k.zero)
 	}
 	k.add(0)
-	switch k.scales {
-	case single, bfloat:
-		k.op("ADDQ $32, BX")
-	case superOne:
-		k.op("ADDQ $16, R10")
-	case withMin:
-		k.op("ADDQ $64, BX")
-	case superMin:
-		k.op("ADDQ $32, R10")
-	default: // halves move on by themselves
-	}
 }
 
 // signed says whether weights are multiplied as magnitudes with activations that took over their signs.
