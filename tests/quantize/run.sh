@@ -26,9 +26,9 @@ theirs() {
     case $1 in
     MXFP4) set -- MXFP4_MOE --pure --tensor-type '.*=mxfp4' --token-embedding-type mxfp4 --output-tensor-type mxfp4 ;;
     esac
-    type=$1
+    scheme=$1
     shift
-    "${llama}llama-quantize" "$@" "$work/source.gguf" "$work/theirs.gguf" "$type" > "$work/log" 2>&1 || { tail -3 "$work/log"; exit 1; }
+    "${llama}llama-quantize" "$@" "$work/source.gguf" "$work/theirs.gguf" "$scheme" > "$work/log" 2>&1 || { tail -3 "$work/log"; exit 1; }
 }
 
 for model in "$@"; do
@@ -50,15 +50,14 @@ for model in "$@"; do
         esac
         "$work/sampo" quantize $pure --force --type "$type" "$work/source.gguf" "$work/ours.gguf" > /dev/null 2> "$work/log" || { cat "$work/log"; exit 1; }
         theirs "$type" $pure
-        "$work/errors" -prompt "$prompt" "$work/source.gguf" "$work/ours.gguf" "$work/theirs.gguf" > "$work/table" || { status=1; echo "$type: over the limit"; }
-        grep ' | ' "$work/table" | sed "s/.*/| $type | & |/" >> "$out"
-        grep -v ' | ' "$work/table" | grep -v '^"' || true
         "${llama}llama-completion" -m "$work/ours.gguf" -no-cnv --no-display-prompt --temp 0 -n 12 -p "$prompt" > "$work/text" 2> /dev/null ||
             { status=1; echo "$type: llama.cpp does not read the file"; }
-        echo "- $type: Sampo $(tail -1 "$work/table"), llama.cpp \"$(tr '\n' '~' < "$work/text" | sed 's/~/\\n/g')\"" >> "$work/texts"
-        tail -1 "$work/texts"
+        "$work/errors" -prompt "$prompt" -other "$work/text" "$work/source.gguf" "$work/ours.gguf" "$work/theirs.gguf" > "$work/table" ||
+            { status=1; echo "$type: over the limit"; }
+        grep ' | ' "$work/table" | sed "s/.*/| $type | & |/" | tee -a "$out"
+        grep -v ' | ' "$work/table" | sed "s/^/- $type: /" | tee -a "$work/texts"
     done
-    { echo; echo "Continuations of \"$prompt\":"; echo; cat "$work/texts"; echo; } >> "$out"
+    { echo; echo "What Sampo says after \"$prompt\", and llama.cpp with the same file:"; echo; cat "$work/texts"; echo; } >> "$out"
 done
 
 if [ "$python" != none ]; then

@@ -3,11 +3,12 @@
 // Command errors compares two quantised GGUF files with the file that both were made from, and lets Sampo continue a text with
 // the first of them.
 //
-//	errors [-limit 1.02] [-prompt TEXT] SOURCE OURS THEIRS
+//	errors [-limit 1.02] [-prompt TEXT -other FILE] SOURCE OURS THEIRS
 //
 // It prints, for each type of OURS, the mean squared error of the tensors that have this type in both files, and that of all
-// quantised tensors. The last line is the text. The exit status is 1 if an error of OURS is over the limit times the other's,
-// or if a tensor has another type.
+// quantised tensors. The last line says how the text goes on, and where it leaves that of another program in FILE: with the lead
+// of Sampo's token over the next best one there, as a difference of logprobs. The exit status is 1 if an error of OURS is over the
+// limit times the other's, or if a tensor has another type.
 package main
 
 import (
@@ -18,6 +19,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/sampo-ai/sampo"
 	"github.com/sampo-ai/sampo/internal/quant"
@@ -29,8 +31,9 @@ import (
 func main() {
 	limit := flag.Float64("limit", 1.02, "largest ratio of the errors")
 	prompt := flag.String("prompt", "", "text to continue")
+	other := flag.String("other", "", "file with another program's continuation")
 	flag.Parse()
-	ok, err := run(flag.Args(), *limit, *prompt)
+	ok, err := run(flag.Args(), *limit, *prompt, *other)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "errors:", err)
 	}
@@ -39,7 +42,7 @@ func main() {
 	}
 }
 
-func run(paths []string, limit float64, prompt string) (ok bool, err error) {
+func run(paths []string, limit float64, prompt, other string) (ok bool, err error) {
 	var files [3]*gguf.File
 	for i := range files {
 		if len(paths) != len(files) {
@@ -53,23 +56,38 @@ func run(paths []string, limit float64, prompt string) (ok bool, err error) {
 	if ok, err = compare(files, limit); err != nil || prompt == "" {
 		return ok, err
 	}
-	text, err := continued(paths[1], prompt)
-	fmt.Printf("%q\n", text)
-	return ok, err
+	text, err := os.ReadFile(other)
+	if err != nil {
+		return false, err
+	}
+	return ok, continued(paths[1], prompt, strings.TrimSuffix(string(text), "\n"))
 }
 
 // discard closes what was only read.
 func discard(c io.Closer) { _ = c.Close() }
 
-// continued gives twelve greedy tokens after a prompt.
-func continued(path, prompt string) (string, error) {
+// continued tells twelve greedy tokens after a prompt, and where they leave another text.
+func continued(path, prompt, other string) error {
 	m, err := sampo.Load(path, sampo.Options{})
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer discard(m)
-	zero, tokens := 0.0, 12
-	return sampo.Text(m.Generate(context.Background(), prompt, sampo.SamplingParams{Temperature: &zero, MaxTokens: &tokens}))
+	zero, tokens, best := 0.0, 12, 2
+	text, parts := "", "the same"
+	params := sampo.SamplingParams{Temperature: &zero, MaxTokens: &tokens, Logprobs: &best}
+	for d, err := range m.Generate(context.Background(), prompt, params) {
+		if err != nil {
+			return err
+		}
+		for _, t := range d.Tokens {
+			if text += t.Text; parts == "the same" && !strings.HasPrefix(other, text) && len(t.Top) > 1 {
+				parts = fmt.Sprintf("other from %q on, which leads by %.3f", t.Text, t.Top[0].Logprob-t.Top[1].Logprob)
+			}
+		}
+	}
+	fmt.Printf("%q: %s\n", text, parts)
+	return nil
 }
 
 // A sum is of squared errors.
