@@ -29,7 +29,7 @@ type Facts struct {
 	Vocab              int
 	Layers, Hidden     int
 	Types              []TypeCount // of the tensors, most bytes first
-	Tokenizer          string      // "gpt2", "llama", "tokenizer.json"
+	Tokenizer          string      // "gpt2", "llama" ... in GGUF, else the name of the file
 	Template           bool        // has a chat template
 	Templates          []string    // names of further ones
 	Defaults           GenerationDefaults

@@ -46,6 +46,7 @@ func (b *Bundle) readTokenizer(dir string, config, specialMap *ordjson.Object) e
 		if len(names) == 0 {
 			continue
 		}
+		b.facts.Tokenizer = names[0]
 		data, err := weights.ReadIn(dir, names[0], maxTokenizerBytes)
 		if err == nil {
 			b.Tokenizer, err = r.read(dir, data, source(config))

@@ -34,6 +34,9 @@ func TestFoldersWithoutTokenizerJSONOpen(t *testing.T) {
 			if got := b.Tokenizer.Encode("aa", tokenizer.Options{}); len(got) != tt.want {
 				t.Errorf("aa becomes %v, want %d tokens", got, tt.want)
 			}
+			if _, ok := tt.files[b.Facts().Tokenizer]; !ok {
+				t.Errorf("the tokenizer is said to be in %q", b.Facts().Tokenizer)
+			}
 			if err := b.Close(); err != nil {
 				t.Error(err)
 			}

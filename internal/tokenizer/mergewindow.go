@@ -70,8 +70,11 @@ func (m *bpe) appendWindows(dst []token.ID, e *encoder, word string, window int)
 // cuttable reports whether the word can be cut at a place: not within a rune, if symbols begin as runes.
 func (m *bpe) cuttable(word string, at int) bool { return m.byteLevel || utf8.RuneStart(word[at]) }
 
-// splitsAlone reports whether the symbols that a rune begins as do not depend on its neighbours: nothing is unknown.
-func (m *bpe) splitsAlone() bool { return m.allBytes }
+// splitsAlone reports whether the symbols that a rune begins as do not depend on its neighbours: nothing is unknown, or bytes that the
+// vocabulary lacks are left out.
+func (m *bpe) splitsAlone() bool {
+	return m.allBytes || m.byteLevel && m.pairs != nil && m.unknown == noID
+}
 
 // merge sets e.symbols to the tokens of a text.
 func (m *bpe) merge(e *encoder, text string) {

@@ -34,7 +34,7 @@ func longWords(t *testing.T) []string {
 // TestWindowsOfALongWordGiveTheSameIDs compares merging in small windows with merging the whole word.
 func TestWindowsOfALongWordGiveTheSameIDs(t *testing.T) {
 	words, cut := longWords(t), 0
-	for _, name := range []string{"gpt2", "llama3", "llama2", "gemma", "gpt4o", "tekken", "deepseek3"} {
+	for _, name := range []string{"smollm", "gpt2", "llama3", "llama2", "gemma", "gpt4o", "tekken", "deepseek3"} {
 		m, ok := load(t, name).model.(*bpe)
 		if !ok || !m.splitsAlone() {
 			t.Fatalf("%s is no BPE over all bytes", name)
