@@ -10,7 +10,8 @@ import (
 const headerDot = `// Products of 4 rows of float weights with 1 to 6 rows of activations, for both amd64 tiers.
 //
 // Identity: lane i of a row sums the products of columns i, i+16, i+32 ... with fma; the 16 lanes are added as a tree
-// (8 and 8, 4 and 4, ...), so both tiers give the same bits. F16 converts exactly by F16C, BF16 by a shift of 16.
+// (8 and 8, 4 and 4, ...), so both tiers give the same bits. F16 converts exactly by F16C, BF16 by a shift of 16;
+// on AVX2 a shuffle does that, for the shifts would take a port of the fma.
 // Tails: none, columns come in multiples of 16. Other numbers of weight rows pass a stride of 0.
 // Bound: one row by memory, so it prefetches the next 4 weight rows; 6 rows by the fma ports, 24 fma and 8 operations of
 // conversion for 10 loads (avx512). AVX2 has registers for 2 weight rows by 3: it takes the 4 in two passes.
@@ -36,6 +37,7 @@ var dotRows = map[string][]int{"AVX512": {1, 2, 3, 4, 6}, "AVX2": {1, 3}}
 func dots() string {
 	var p printer
 	p.WriteString(generated + headerDot)
+	p.words("upperWords", [4]uint64{0x0302808001008080, 0x0706808005048080, 0x0B0A808009088080, 0x0F0E80800D0C8080})
 	for _, d := range allDots() {
 		d.printer = &p
 		d.print()
@@ -72,8 +74,20 @@ func (d dot) passRows() int {
 	return weightRows
 }
 
-// registers is how many there are.
-func (d dot) registers() int { return map[string]int{"Z": 32, "Y": 16}[d.register] }
+// registers is how many there are for sums and operands.
+func (d dot) registers() int {
+	if d.shuffles() {
+		return 15 // Y15 is the pattern
+	}
+	return map[string]int{"Z": 32, "Y": 16}[d.register]
+}
+
+// shuffles says whether one shuffle of 8 numbers, loaded twice, replaces widening and shifting them: half the operations
+// for ports that the fma wants too.
+func (d dot) shuffles() bool { return d.typ == "BF16" && d.tier == "AVX2" }
+
+// kept is how many rows of activations have a register. The last of 3 has none where Y15 is taken.
+func (d dot) kept() int { return min(d.rows, d.registers()-1-d.passRows()*d.rows*d.parts) }
 
 // accumulator is the register number of the first part of a sum.
 func (d dot) accumulator(w, t int) int { return (t*d.passRows() + w) * d.parts }
@@ -114,6 +128,9 @@ func (d dot) pass(first int) {
 			d.op("VXORPS Y%d, Y%d, Y%d", i, i, i)
 		}
 	}
+	if d.shuffles() {
+		d.op("VMOVDQU upperWords<>(SB), Y15")
+	}
 	label := fmt.Sprintf("block%d", first)
 	d.label(label)
 	width := map[string]int{"F32": 4, "F16": 2, "BF16": 2}[d.typ]
@@ -140,25 +157,32 @@ func (d dot) pass(first int) {
 
 // part multiplies and adds one register of each row; free is the first register to use for them.
 func (d dot) part(part, width, free int) {
+	operands := strings.Fields("(DX) (DX)(R11*1) (DX)(R11*2) (DX)(R12*1) (DX)(R11*4) (DX)(R13*1)")
 	for t := range d.rows {
-		row := strings.Fields("(DX) (DX)(R11*1) (DX)(R11*2) (DX)(R12*1) (DX)(R11*4) (DX)(R13*1)")[t]
-		d.op("VMOVUPS %d%s, %s", 32*part, row, d.reg(free+t))
+		operands[t] = fmt.Sprintf("%d%s", 32*part, operands[t])
+		if t < d.kept() {
+			d.op("VMOVUPS %s, %s", operands[t], d.reg(free+t))
+			operands[t] = d.reg(free + t)
+		}
 	}
-	spare := d.registers() - free - d.rows
+	spare := d.registers() - free - d.kept()
 	for w := range d.passRows() {
 		row := fmt.Sprintf("%d%s", 8*width*part, strings.Fields("(SI) (SI)(R9*1) (SI)(R9*2) (SI)(R10*1)")[w])
-		weight := d.reg(free + d.rows + w%spare)
-		switch d.typ {
-		case "F32":
+		weight := d.reg(free + d.kept() + w%spare)
+		switch {
+		case d.shuffles():
+			d.op("VBROADCASTI128 %s, %s", row, weight)
+			d.op("VPSHUFB Y15, %s, %s", weight, weight)
+		case d.typ == "F32":
 			d.op("VMOVUPS %s, %s", row, weight)
-		case "F16":
+		case d.typ == "F16":
 			d.op("VCVTPH2PS %s, %s", row, weight)
-		case "BF16":
+		case d.typ == "BF16":
 			d.op("VPMOVZXWD %s, %s", row, weight)
 			d.op("VPSLLD $16, %s, %s", weight, weight)
 		}
 		for t := range d.rows {
-			d.op("VFMADD231PS %s, %s, %s", d.reg(free+t), weight, d.reg(d.accumulator(w, t)+part))
+			d.op("VFMADD231PS %s, %s, %s", operands[t], weight, d.reg(d.accumulator(w, t)+part))
 		}
 	}
 }
@@ -185,6 +209,14 @@ func (d dot) reduce(w, t int) {
 		d.op("VADDSS X15, X%d, X%d", n, n)
 	}
 	d.op("VMOVSS X%d, %d(DI)", n, 4*w)
+}
+
+// words defines 32 bytes in memory.
+func (p *printer) words(name string, words [4]uint64) {
+	for i, word := range words {
+		fmt.Fprintf(p, "DATA %s<>+%d(SB)/8, $%#016x\n", name, 8*i, word)
+	}
+	fmt.Fprintf(p, "GLOBL %s<>(SB), RODATA|NOPTR, $32\n", name)
 }
 
 // dotStubs declares the kernels and enters them into their table.
