@@ -47,6 +47,7 @@ func TestChatFieldsThatAreMalformed(t *testing.T) {
 		{`{` + hi + `,"top_p":1.1}`, "top_p", "invalid_value", ""},
 		{`{` + hi + `,"min_p":2.0}`, "min_p", "invalid_value", "min_p must be in [0, 1], got 2.0."},
 		{`{` + hi + `,"top_k":-2}`, "top_k", "invalid_value", ""},
+		{`{` + hi + `,"truncation_side":""}`, "truncation_side", "invalid_value", `"left" or "right"`},
 		{`{` + hi + `,"top_k":1.5}`, "top_k", "invalid_type", ""},
 		{`{` + hi + `,"presence_penalty":3.0}`, "presence_penalty", "invalid_value", "presence_penalty must be in [-2, 2], got 3.0."},
 		{`{` + hi + `,"repetition_penalty":0.0}`, "repetition_penalty", "invalid_value", "repetition_penalty must be greater than zero, got 0.0."},

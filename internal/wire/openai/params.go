@@ -202,11 +202,10 @@ func (f *fields) readPlacement(p *chat.Params) {
 	p.Echo = f.flag("echo")
 	p.AddSpecialTokens = f.boolean("add_special_tokens")
 	p.TruncatePrompt = f.count("truncate_prompt_tokens", "at least -1", -1, anyCount)
-	switch side := f.str("truncation_side"); side {
-	case "", "left":
-	case "right":
+	switch side := f.str("truncation_side"); {
+	case side == "right":
 		p.TruncateRight = true
-	default:
+	case side != "left" && f.raw("truncation_side") != nil:
 		f.outOfRange("truncation_side", `"left" or "right"`)
 	}
 	p.CacheSalt = f.str("cache_salt")

@@ -38,6 +38,7 @@ var samplingFields = []requestField{
 	{"include_stop_str_in_output", "boolean", "Leave the stop in the text."},
 	{"min_tokens", "integer 0", "Do not end before so many tokens."},
 	{"skip_special_tokens", "boolean", "False shows special tokens in the text. Default true."},
+	{"spaces_between_special_tokens", "boolean", "Changes nothing."},
 	{"prompt_logprobs", "integer 0 20", "Logprobs of the prompt's tokens, with so many alternatives each."},
 	{"return_token_ids", "boolean", "Tell the ids of prompt and answer."},
 	{"return_tokens_as_token_ids", "boolean", "Spell tokens in logprobs as token_id:N."},
@@ -136,7 +137,7 @@ var (
 		"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
 		"prompt_cache_options", "verbosity", "stream_interval", "kv_transfer_params",
 		"ec_transfer_params", "vllm_xargs", "routed_experts_prompt_start", "return_token_offsets", "return_assistant_tokens_mask",
-		"mm_processor_kwargs", "media_io_kwargs", "spaces_between_special_tokens",
+		"mm_processor_kwargs", "media_io_kwargs",
 	}
 	ignoredByChat       = []string{"reasoning", "include", "truncation", "previous_response_id", "input"}
 	ignoredByCompletion = []string{"max_completion_tokens"}
