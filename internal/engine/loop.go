@@ -98,7 +98,7 @@ func (e *Engine) turn() {
 // learn takes note of what the step cost.
 func (e *Engine) learn() {
 	rows, prompt, took := e.step.decode, len(e.step.batch.Tokens)-e.step.decode, time.Since(e.step.began)
-	e.pace.add(rows, prompt, took)
+	e.pace.add(work{rows: rows, prompt: prompt, before: e.step.before}, took)
 	if e.cfg.Logger.Enabled(context.Background(), slog.LevelDebug) {
 		e.cfg.Logger.Debug("engine: step", "decode", rows, "prefill", prompt, "preempted", e.step.tally.preempted, "seconds", took.Seconds())
 	}

@@ -20,6 +20,7 @@ type step struct {
 	submitted int        // requests taken since the figures were last published
 	scheduled bool       // the scheduler returned: its books are in order
 	prefill   int        // tokens of prompts
+	before    int        // tokens before those that do not decode, added up
 	decode    int        // rows of sequences that decode, guesses included; all others bring lists to their end
 	batch     model.Batch
 	jobs      []job // in the order of their rows
@@ -64,7 +65,7 @@ func (s *step) reset(orders []order) {
 	s.requests = s.requests[:0]
 	clear(s.jobs)
 	s.jobs = s.jobs[:0]
-	s.submitted, s.scheduled, s.prefill, s.decode = 0, false, 0, 0
+	s.submitted, s.scheduled, s.prefill, s.decode, s.before = 0, false, 0, 0, 0
 	s.tally, s.began, s.failed = tally{}, time.Time{}, nil
 	for _, o := range orders {
 		if o.kind == submit {
@@ -100,6 +101,8 @@ func (s *step) begin(b *scheduler.Batch) {
 		}
 		if slice.Drafts > 0 || end == len(slice.Tokens) && slice.Count == 1 {
 			s.decode += slice.Count
+		} else {
+			s.before += slice.Count * slice.First
 		}
 		if slice.First < len(c.req.Prompt) {
 			s.prefill += min(end, len(c.req.Prompt)) - slice.First

@@ -17,6 +17,9 @@ type Config struct {
 	// MixedTokens is how many tokens of prompts a step computes at most when it also decodes, so that one long
 	// prompt does not stall everyone's streams; 0: only the budget counts. See LimitMixed.
 	MixedTokens int
+	// MixedReach is the position at which a token counts twice there, since it attends to all before it; 0: all count
+	// alike.
+	MixedReach int
 	// Patience is how long a sequence waits before it may be admitted out of turn; 0: for ever.
 	Patience time.Duration
 }
@@ -45,6 +48,7 @@ type Scheduler struct {
 	arrivals   uint64
 	admissions uint64
 	batch      Batch
+	reach      int // MixedReach if the step being scheduled is limited, else 0
 }
 
 // New returns a scheduler whose sequences keep their tokens in pool.
@@ -101,8 +105,10 @@ func (s *Scheduler) Remove(q *Sequence) {
 // Load returns how many sequences run and how many wait.
 func (s *Scheduler) Load() (running, waiting int) { return len(s.running), len(s.waiting) }
 
-// LimitMixed changes Config.MixedTokens.
-func (s *Scheduler) LimitMixed(tokens int) { s.cfg.MixedTokens = tokens }
+// LimitMixed changes Config.MixedTokens and Config.MixedReach.
+func (s *Scheduler) LimitMixed(tokens, reach int) {
+	s.cfg.MixedTokens, s.cfg.MixedReach = tokens, reach
+}
 
 // Running returns the sequences that run. The slice is valid until the next call of any method.
 func (s *Scheduler) Running() []*Sequence { return s.running }
@@ -181,8 +187,8 @@ func (s *Scheduler) plan() int {
 		}
 	}
 	budget += len(s.running) - decoding
-	if decoding > 0 && s.cfg.MixedTokens > 0 {
-		budget = min(budget, s.cfg.MixedTokens)
+	if s.reach = 0; decoding > 0 && s.cfg.MixedTokens > 0 {
+		budget, s.reach = min(budget, s.cfg.MixedTokens), s.cfg.MixedReach
 	}
 	return s.planPrompts(budget, len(s.running)-decoding)
 }
@@ -193,11 +199,35 @@ func (s *Scheduler) planPrompts(budget, prompts int) int {
 	for _, q := range s.running {
 		if q.remaining() > 1 {
 			prompts--
-			q.planned = min(q.remaining(), portion(budget, prompts > 0 || waits))
-			budget -= q.planned
+			q.planned = s.count(q, budget, prompts > 0 || waits)
+			budget -= s.cost(q.planned, q.computed)
 		}
 	}
 	return budget
+}
+
+// count returns how many tokens of a prompt are computed next: one at least, as long as there is budget.
+func (s *Scheduler) count(q *Sequence, budget int, others bool) int {
+	if budget <= 0 {
+		return 0
+	}
+	return min(q.remaining(), max(1, s.tokens(portion(budget, others), q.computed)))
+}
+
+// tokens returns how many tokens from position pos on a budget is enough for.
+func (s *Scheduler) tokens(budget, pos int) int {
+	if s.reach == 0 {
+		return budget
+	}
+	return budget * s.reach / (s.reach + pos)
+}
+
+// cost returns what n tokens from position pos on take of a budget.
+func (s *Scheduler) cost(n, pos int) int {
+	if s.reach == 0 {
+		return n
+	}
+	return (n*(s.reach+pos) + s.reach - 1) / s.reach
 }
 
 // portion returns how much of a budget one prompt may take. If there are others, a quarter is left to them: a short
@@ -246,7 +276,7 @@ func (s *Scheduler) admit(budget int, now time.Time) int {
 			q.computed = s.pool.Match(q.Table, q.Tokens)
 		}
 		others := len(s.waiting) > 1 && len(s.running)+1 < s.cfg.MaxRunning
-		count := min(q.remaining(), portion(budget, others))
+		count := s.count(q, budget, others)
 		if !s.fits(q) || !s.pool.Grow(q.Table, q.computed+count) {
 			s.pool.Release(q.Table)
 			q.computed = 0
@@ -256,7 +286,7 @@ func (s *Scheduler) admit(budget int, now time.Time) int {
 			return budget
 		}
 		s.enter(at, now)
-		budget -= count
+		budget -= s.cost(count, q.computed)
 		s.batch.Slices = append(s.batch.Slices, Slice{Sequence: q, First: q.computed, Count: count})
 	}
 	return budget
@@ -266,10 +296,10 @@ func (s *Scheduler) admit(budget int, now time.Time) int {
 func (s *Scheduler) topUp(budget int) {
 	for i := range s.batch.Slices {
 		slice := &s.batch.Slices[i]
-		more := min(budget, slice.remaining()-slice.Count)
+		more := min(s.tokens(budget, slice.computed+slice.Count), slice.remaining()-slice.Count)
 		if more > 0 && s.pool.Grow(slice.Table, slice.computed+slice.Count+more) {
+			budget -= s.cost(more, slice.computed+slice.Count)
 			slice.Count += more
-			budget -= more
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (s *stage) open(c testkit.Command) {
 	if err != nil {
 		s.t.Fatalf("%s: %v", c.Where, err)
 	}
-	cfg := Config{MaxBatchTokens: c.Int(s.t, "budget", 8), MaxRunning: c.Int(s.t, "running", 4), MixedTokens: c.Int(s.t, "mixed", 0)}
+	cfg := Config{MaxBatchTokens: c.Int(s.t, "budget", 8), MaxRunning: c.Int(s.t, "running", 4), MixedTokens: c.Int(s.t, "mixed", 0), MixedReach: c.Int(s.t, "reach", 0)}
 	cfg.Patience = time.Duration(c.Int(s.t, "patience", 0)) * time.Second
 	if s.scheduler, err = New(cfg, pool); err != nil {
 		s.t.Fatalf("%s: %v", c.Where, err)
