@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""langchain-openai against a Sampo server at SAMPO_BASE_URL."""
+"""langchain-openai against the server at SAMPO_BASE_URL (see ../common.sh)."""
 
+import asyncio
 import os
 
 import openai
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI, OpenAI
 
 from run import run
 
-SETTINGS = {"base_url": os.environ["SAMPO_BASE_URL"], "api_key": "any-key-will-do", "model": "sampo/mini-chat",
-            "temperature": 0, "max_retries": 0}
+SETTINGS = {"base_url": os.environ["SAMPO_BASE_URL"], "model": "sampo/mini-chat", "temperature": 0, "max_retries": 0}
 chat = ChatOpenAI(**SETTINGS)
+scripted = ChatOpenAI(**{**SETTINGS, "model": "scripted"})
 
 
 @tool
@@ -28,8 +29,11 @@ def test_chat_answers():
 
 def test_stream_joins_to_the_plain_answer():
     question = "What is the capital of Finland?"
-    text = "".join(chunk.text for chunk in chat.stream(question)) if hasattr(AIMessage("x"), "text") else ""
-    assert text == chat.invoke(question).text, text
+    whole = None
+    for chunk in chat.stream(question, stream_usage=True):
+        whole = chunk if whole is None else whole + chunk
+    assert whole.text == chat.invoke(question).text, whole
+    assert whole.usage_metadata["output_tokens"] > 0, whole
 
 
 def test_a_tool_is_called_and_its_result_taken():
@@ -43,17 +47,35 @@ def test_a_tool_is_called_and_its_result_taken():
 
 def test_tool_calls_stream():
     whole = None
-    for chunk in chat.bind_tools([get_weather]).stream("What is the weather in Oulu?"):
+    for chunk in scripted.bind_tools([get_weather]).stream("say:calls"):
         whole = chunk if whole is None else whole + chunk
-    assert whole.tool_calls[0]["name"] == "get_weather" and "city" in whole.tool_calls[0]["args"], whole
+    assert [c["args"] for c in whole.tool_calls] == [{"city": "Oulu"}, {"city": "Oslo"}], whole
+    assert not whole.invalid_tool_calls, whole
 
 
-def test_an_overflow_is_known():
+def test_many_at_once():
+    questions = ["What is the capital of Finland?", "say:yes", "say:no"] * 4
+    answers = [a.content for a in asyncio.run(scripted.abatch(questions))]
+    assert answers == ["The sampo grinds flour, salt and gold.", "yes.", "no, never."] * 4, answers
+
+
+def test_logprobs_come_with_the_answer():
+    answer = chat.bind(logprobs=True, top_logprobs=2).invoke("What is the capital of Finland?")
+    assert len(answer.response_metadata["logprobs"]["content"]) == answer.usage_metadata["output_tokens"], answer
+
+
+def refused(kind, call):
     try:
-        chat.invoke("Hello " * 20_000)
-        raise AssertionError("accepted")
-    except openai.BadRequestError as error:
-        assert "context_length_exceeded" in str(error), error
+        call()
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"accepted, want {kind.__name__}")
+
+
+def test_errors_have_their_classes():
+    assert "context_length_exceeded" in refused(openai.BadRequestError, lambda: chat.invoke("Hello " * 20_000))
+    assert "model_not_found" in refused(openai.NotFoundError, lambda: ChatOpenAI(**{**SETTINGS, "model": "nope"}).invoke("Hello"))
+    refused(openai.AuthenticationError, lambda: ChatOpenAI(**SETTINGS, api_key="wrong").invoke("Hello"))
 
 
 def test_completions_answer():

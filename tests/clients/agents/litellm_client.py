@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""litellm against a Sampo server at SAMPO_BASE_URL, by both of its providers for OpenAI-compatible servers."""
+"""litellm against the servers at SAMPO_BASE_URL and SAMPO_BUSY_URL (see ../common.sh), by both of its providers for
+OpenAI-compatible servers."""
 
+import asyncio
 import json
 import os
 
@@ -8,7 +10,7 @@ import litellm
 
 from run import run
 
-BASE = os.environ["SAMPO_BASE_URL"]
+BASE, BUSY, KEY = (os.environ[name] for name in ("SAMPO_BASE_URL", "SAMPO_BUSY_URL", "OPENAI_API_KEY"))
 QUESTION = [{"role": "user", "content": "What is the capital of Finland?"}]
 WEATHER = {
     "type": "function",
@@ -20,10 +22,21 @@ WEATHER = {
 }
 
 
-def ask(provider="openai", **more):
-    arguments = {"model": f"{provider}/sampo/mini-chat", "api_base": BASE, "api_key": "any-key-will-do",
-                 "messages": QUESTION, "temperature": 0, "num_retries": 0, **more}
-    return litellm.completion(**arguments)
+def arguments(provider="openai", name="sampo/mini-chat", **more):
+    return {"model": f"{provider}/{name}", "api_base": BASE, "api_key": KEY, "messages": QUESTION, "temperature": 0,
+            "num_retries": 0, "max_retries": 0, **more}
+
+
+def ask(provider="openai", name="sampo/mini-chat", **more):
+    return litellm.completion(**arguments(provider, name, **more))
+
+
+def refused(kind, call):
+    try:
+        call()
+    except kind as error:
+        return error
+    raise AssertionError(f"accepted, want {kind.__name__}")
 
 
 def test_both_providers_answer():
@@ -55,23 +68,46 @@ def test_reasoning_is_understood():
     assert answer.choices[0].message.reasoning_content, answer
 
 
+def test_tool_calls_stream():
+    chunks = list(ask("hosted_vllm", "scripted", messages=[{"role": "user", "content": "say:calls"}], tools=[WEATHER], stream=True))
+    whole = litellm.stream_chunk_builder(chunks).choices[0]
+    assert [json.loads(c.function.arguments)["city"] for c in whole.message.tool_calls] == ["Oulu", "Oslo"], whole
+    assert whole.finish_reason == "tool_calls", whole
+
+
+def test_text_completions_answer():
+    answer = litellm.text_completion(model="text-completion-openai/sampo/mini-chat", api_base=BASE, api_key=KEY, prompt="Hello",
+                                     max_tokens=5, temperature=0, logprobs=1, echo=True)
+    assert answer.choices[0].text.startswith("Hello"), answer
+    assert len(answer.choices[0].logprobs.tokens) == answer.usage.total_tokens, answer
+
+
+def test_many_at_once():
+    async def all_of_them():
+        return await asyncio.gather(*(
+            litellm.acompletion(**{**arguments(seed=seed % 4, max_tokens=8), "temperature": 1}) for seed in range(12)))
+
+    texts = [a.choices[0].message.content for a in asyncio.run(all_of_them())]
+    assert texts == texts[:4] * 3, texts
+
+
 def test_errors_have_their_classes():
     for provider in ("openai", "hosted_vllm"):
-        try:
-            ask(provider, max_tokens=10_000_000)
-            raise AssertionError("accepted")
-        except litellm.ContextWindowExceededError:
-            pass
-        try:
-            ask(provider, top_p=7)
-            raise AssertionError("accepted")
-        except litellm.BadRequestError:
-            pass
-    try:
-        litellm.completion(model="openai/nope", api_base=BASE, api_key="x", messages=QUESTION, num_retries=0)
-        raise AssertionError("accepted")
-    except litellm.NotFoundError as error:
-        assert "sampo pull nope" in str(error), error
+        refused(litellm.ContextWindowExceededError, lambda: ask(provider, max_tokens=10_000_000))
+        refused(litellm.ContextWindowExceededError, lambda: ask(provider, messages=[{"role": "user", "content": "Hello " * 20_000}]))
+        assert "top_p" in str(refused(litellm.BadRequestError, lambda: ask(provider, top_p=7)))
+        refused(litellm.AuthenticationError, lambda: ask(provider, api_key="wrong"))
+        assert "sampo pull nope" in str(refused(litellm.NotFoundError, lambda: ask(provider, "nope")))
+
+
+def test_a_full_server_is_a_rate_limit():
+    stream = ask(api_base=BUSY, stream=True, max_tokens=4_000, extra_body={"ignore_eos": True})
+    next(iter(stream))
+    refused(litellm.RateLimitError, lambda: ask(api_base=BUSY, max_tokens=4))
+
+
+def test_a_timeout_is_one():
+    refused(litellm.Timeout, lambda: ask(timeout=0.3, max_tokens=4_000, extra_body={"ignore_eos": True}))
 
 
 run(globals())

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Vercel AI SDK against a Sampo server at SAMPO_BASE_URL.
-
+// The Vercel AI SDK against the servers at SAMPO_BASE_URL and SAMPO_BUSY_URL (see ../common.sh).
 import assert from "node:assert/strict";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { run } from "./run.mjs";
 
-const provider = createOpenAICompatible({ name: "sampo", baseURL: process.env.SAMPO_BASE_URL, apiKey: "any-key-will-do", includeUsage: true });
+const settings = { name: "sampo", apiKey: process.env.OPENAI_API_KEY, includeUsage: true };
+const provider = createOpenAICompatible({ ...settings, baseURL: process.env.SAMPO_BASE_URL });
 const model = provider("sampo/mini-chat");
+const scripted = provider("scripted");
 const weather = tool({
   description: "Get the weather of a city",
   inputSchema: jsonSchema({ type: "object", properties: { city: { type: "string" } }, required: ["city"] }),
-  execute: async () => "7 C",
+  execute: async ({ city }) => `${city}: 7 C, say:yes`,
 });
+const failure = (status, pattern) => (error) => APICallError.isInstance(error) && error.statusCode === status && pattern.test(error.message + error.responseBody);
 
-const tests = {
+await run({
   async "chat answers"() {
     const { text, usage, finishReason } = await generateText({ model, temperature: 0, prompt: "What is the capital of Finland?" });
     assert.ok(text && usage.outputTokens > 0 && finishReason === "stop", text);
@@ -27,32 +30,46 @@ const tests = {
     assert.ok((await stream.usage).outputTokens > 0);
   },
   async "a tool is called and its result taken"() {
+    const result = await generateText({ model: scripted, temperature: 0, prompt: "say:calls", tools: { get_weather: weather }, stopWhen: stepCountIs(3) });
+    assert.deepEqual(result.steps[0].toolResults.map((r) => r.output), ["Oulu: 7 C, say:yes", "Oslo: 7 C, say:yes"]);
+    assert.equal(result.text, "yes.");
+  },
+  async "a tool call streams"() {
+    const parts = [];
+    for await (const part of streamText({ model: scripted, temperature: 0, prompt: "say:call", tools: { get_weather: weather } }).fullStream) parts.push(part.type);
+    for (const type of ["tool-input-start", "tool-input-delta", "tool-call", "tool-result"]) assert.ok(parts.includes(type), parts.join(" "));
+  },
+  async "a model calls the tool that it has"() {
     const result = await generateText({ model, temperature: 0, prompt: "What is the weather in Oulu?", tools: { get_weather: weather }, stopWhen: stepCountIs(3) });
     assert.equal(result.steps[0].toolCalls[0].toolName, "get_weather");
     assert.ok(result.text);
   },
-  async "a tool call streams"() {
-    const parts = [];
-    for await (const part of streamText({ model, temperature: 0, prompt: "What is the weather in Oulu?", tools: { get_weather: weather } }).fullStream) parts.push(part.type);
-    assert.ok(parts.includes("tool-call") && parts.includes("tool-result"), parts.join(" "));
-  },
   async "reasoning is understood"() {
-    const { reasoningText } = await generateText({ model, temperature: 0, prompt: "What is 3 + 4?", providerOptions: { sampo: { reasoningEffort: "high" } } });
-    assert.ok(reasoningText);
+    const { reasoningText, text } = await generateText({ model: scripted, temperature: 0, prompt: "say:think" });
+    assert.equal(reasoningText.trim(), "The capital is asked for.");
+    assert.equal(text.trim(), "Helsinki.");
+    const high = await generateText({ model, temperature: 0, prompt: "What is 3 + 4?", providerOptions: { sampo: { reasoningEffort: "high" } } });
+    assert.ok(high.reasoningText);
   },
-  async "an overflow is an error"() {
-    await assert.rejects(generateText({ model, maxRetries: 0, maxOutputTokens: 10_000_000, prompt: "hi" }), /context_length_exceeded/);
+  async "completions continue text"() {
+    const { text } = await generateText({ model: provider.completionModel("sampo/mini-chat"), temperature: 0, maxOutputTokens: 5, prompt: "Hello" });
+    assert.ok(text);
   },
-};
-
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  try {
-    await test();
-    console.log("ok  ", name);
-  } catch (error) {
-    failed++;
-    console.log("FAIL", name, error);
-  }
-}
-process.exit(failed > 0 ? 1 : 0);
+  async "a stream can be aborted"() {
+    const leave = new AbortController();
+    const aborted = [];
+    for await (const part of streamText({ model: scripted, prompt: "say:count", abortSignal: leave.signal }).fullStream) {
+      if (part.type === "text-delta") leave.abort();
+      if (part.type === "abort") aborted.push(part);
+    }
+    assert.equal(aborted.length, 1);
+  },
+  async "errors have their status"() {
+    const ask = (more) => generateText({ model, maxRetries: 0, prompt: "hi", ...more });
+    await assert.rejects(ask({ maxOutputTokens: 10_000_000 }), failure(400, /context_length_exceeded/));
+    await assert.rejects(ask({ topP: 7 }), failure(400, /top_p/));
+    await assert.rejects(ask({ model: provider("nope") }), failure(404, /model_not_found/));
+    const stranger = createOpenAICompatible({ ...settings, apiKey: "wrong", baseURL: process.env.SAMPO_BASE_URL });
+    await assert.rejects(ask({ model: stranger("sampo/mini-chat") }), failure(401, /invalid_api_key/));
+  },
+});

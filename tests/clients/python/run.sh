@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+python_packages
+serve_libraries
+"$bin/python" openai_sdk.py
