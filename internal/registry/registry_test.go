@@ -223,7 +223,7 @@ func TestUnknownNamesAreAnsweredWithHelp(t *testing.T) {
 		name, want string
 		is         error
 	}{
-		{"no/where", `registry: model "no/where" is not on this machine; to download it: sampo pull no/where`, ErrUnknownModel},
+		{"no/where", `registry: model "no/where" is not on this machine; to get it: sampo pull no/where`, ErrUnknownModel},
 		{"o/puled", `model "o/puled" is not on this machine; near it are o/pulled`, ErrUnknownModel},
 		{"tinny", `near it are tiny:1b, tiny:latest; sampo list shows those that are`, ErrUnknownModel},
 		{"mini-chat", `near it are sampo/mini-chat`, ErrUnknownModel},

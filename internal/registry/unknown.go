@@ -31,9 +31,9 @@ func (e *UnknownError) Error() string {
 		fmt.Fprintf(&b, "; near it are %s", strings.Join(e.Near, ", "))
 	}
 	if repoPattern.MatchString(e.Name) {
-		fmt.Fprintf(&b, "; to download it: sampo pull %s", e.Name)
+		fmt.Fprintf(&b, "; to get it: sampo pull %s", e.Name)
 	} else {
-		b.WriteString("; sampo list shows those that are, sampo pull OWNER/NAME downloads one")
+		b.WriteString("; sampo list shows those that are, sampo pull OWNER/NAME says how to get one")
 	}
 	return b.String()
 }
