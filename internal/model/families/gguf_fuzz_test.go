@@ -31,7 +31,12 @@ func damagedValue(kind byte, n uint32) any {
 	float := math.Float32frombits(n)
 	values := []any{
 		n, int32(n), float, uint64(n)<<32 | uint64(n), int64(int32(n)), float64(float), uint8(n), int8(n), uint16(n), n&1 == 1,
-		[]uint32{n, n}, []int32{int32(n)}, []float32{float, 1}, []bool{n&1 == 1, n&2 == 2}, []string{"x"}, []uint32{},
+		[]uint32{n, n},
+		[]int32{int32(n)},
+		[]float32{float, 1},
+		[]bool{n&1 == 1, n&2 == 2},
+		[]string{"x"},
+		[]uint32{},
 		"none", "linear", "yarn", "longrope", "", float32(math.NaN()), float32(math.Inf(1)), float32(-1), uint32(0), uint32(1), uint32(math.MaxUint32),
 		n % 64, n % 64, n % 64, // small numbers get furthest
 	}

@@ -120,23 +120,28 @@ func (x *fp8Scales) open(codes, _ weights.Tensor) func(dst []byte, first, n int)
 	in := codes.Shape[1]
 	return func(dst []byte, first, n int) {
 		var table [256]uint16
-		for done := 0; done < n; {
-			row := first + done
-			same := min(n-done, x.rows-row%x.rows) // rows with the same scales
+		for row := first; row < first+n; {
+			end := min(first+n, row-row%x.rows+x.rows) // of rows with the same scales
 			for b, scale := range x.values[row/x.rows*x.perRow:][:x.perRow] {
 				for code, v := range values {
 					table[code] = quant.F32ToBF16(v * scale)
 				}
 				from, to := b*x.cols, min(in, (b+1)*x.cols)
-				for i := done; i < done+same; i++ {
-					part := codes.Data[(first+i)*in:][from:to]
-					bf16 := dst[2*(i*in+from):][:2*len(part)]
-					for k, code := range part {
-						binary.LittleEndian.PutUint16(bf16[2*k:], table[code])
-					}
-				}
+				widen(dst[2*((row-first)*in+from):], codes.Data[row*in+from:(end-1)*in+to], &table, in, to-from)
 			}
-			done += same
+			row = end
+		}
+	}
+}
+
+// widen looks up the values of a part of some rows.
+//
+// Shapes: codes and dst are rows of in values, of which the first width count; codes end with the last that counts.
+func widen(dst, codes []byte, table *[256]uint16, in, width int) {
+	for at := 0; at < len(codes); at += in {
+		bf16 := dst[2*at:][:2*width]
+		for k, code := range codes[at:][:width] {
+			binary.LittleEndian.PutUint16(bf16[2*k:], table[code])
 		}
 	}
 }
