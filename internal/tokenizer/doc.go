@@ -5,7 +5,8 @@
 // A text passes four stages, as in Hugging Face's tokenizers: added tokens (turn markers, runs of newlines ...) are
 // cut out; what lies between them, a piece, is normalised; the pre-tokenizer splits a piece into words; the model
 // (byte-level BPE, SentencePiece BPE with byte fallback, Unigram, WordPiece, whole words) turns each word into IDs.
-// FromJSON reads these stages from a tokenizer.json, FromGGUF derives the same ones from a GGUF file's metadata.
+// FromJSON reads these stages from a tokenizer.json, FromGGUF derives the same ones from a GGUF file's metadata. FromSentencePiece,
+// FromTiktoken, FromTekken and FromVocabFiles read older kinds of files, which leave some stages to the model's own program.
 //
 // Pre-tokenizers are patterns of a dialect with look-ahead. Those of known families have scanners written by hand
 // (patterns); all others run on a small backtracking engine (regex), which the scanners are tested against.
