@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs sampo bench and llama.cpp's llama-bench in turn on the same files, and prints the ratios of their speeds.
+"""Runs sampo bench and llama.cpp's llama-bench in turn on the same files, and prints a table of the ratios of their speeds.
 
 A ratio is taken within a round, where the two ran one after the other, so that a machine that changes its speed over
 minutes changes both. Printed are the median over the rounds and the smallest and largest ratio.
 """
 
 import argparse
+import datetime
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -19,11 +21,10 @@ def run(command):
 
 
 def sampo_speeds(args, model):
-    """Returns the speeds of prefill and decode, and whether the run was noisy."""
+    """Returns the report of sampo bench."""
     command = [args.sampo, "bench", model, "--json", "--threads", str(args.threads), "--repeat", "1",
                "--prefill", str(args.prefill), "--decode-tokens", str(args.decode), "--context", "0", "--parallel", "1"]
-    report = json.loads(run(command))
-    return {"prefill": report["prefill"][0]["tok_s"], "decode": report["decode"][0]["tok_s"]}, report["noisy"]
+    return json.loads(run(command))
 
 
 def llama_speeds(args, model):
@@ -40,24 +41,38 @@ def llama_speeds(args, model):
 
 def compare(args, model):
     """Measures one model and prints its lines."""
-    speeds = {"prefill": [], "decode": []}
+    pairs = {"prefill": [], "decode": []}
+    shares = {"prefill": [], "decode": []}
     noisy = 0
     for _ in range(args.rounds):
-        ours, disturbed = sampo_speeds(args, model)
+        report = sampo_speeds(args, model)
         theirs = llama_speeds(args, model)
-        noisy += disturbed
-        if disturbed and not args.count_noisy:
-            print(f"{model}: a noisy round: sampo {ours}, llama.cpp {theirs}", file=sys.stderr)
+        noisy += report["noisy"]
+        if report["noisy"] and not args.count_noisy:
+            print(f"{model}: a noisy round: sampo {report}, llama.cpp {theirs}", file=sys.stderr)
             continue
-        for kind, pairs in speeds.items():
-            pairs.append((ours[kind], theirs[kind]))
-    for kind, pairs in speeds.items():
-        if not pairs:
-            print(f"{model}\t{kind}\tno quiet round")
+        for kind in pairs:
+            pairs[kind].append((report[kind][0]["tok_s"], theirs[kind]))
+            shares[kind].append(report[kind][0]["share"])
+    name = os.path.basename(model).removesuffix(".gguf")
+    for kind, speeds in pairs.items():
+        if not speeds:
+            print(f"| {name} | {kind} | | | no quiet round | | | {noisy} of {args.rounds} |", flush=True)
             continue
-        ratios = sorted(a / b for a, b in pairs)
-        ours, theirs = (statistics.median(p[i] for p in pairs) for i in (0, 1))
-        print(f"{model}\t{kind}\t{ours:.4g}\t{theirs:.4g}\t{statistics.median(ratios):.2f}\t{ratios[0]:.2f} to {ratios[-1]:.2f}\t{noisy} of {args.rounds}")
+        ratios = sorted(a / b for a, b in speeds)
+        ours, theirs = (statistics.median(p[i] for p in speeds) for i in (0, 1))
+        share = statistics.median(shares[kind])
+        print(f"| {name} | {kind} | {ours:.4g} | {theirs:.4g} | {statistics.median(ratios):.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} "
+              f"| {share:.2f} | {noisy} of {args.rounds} |", flush=True)
+
+
+def header(args):
+    """Prints when and where this was measured, and the head of the table."""
+    report = json.loads(run([args.sampo, "bench", args.models[0], "--json", "--quick", "--threads", str(args.threads), "--repeat", "1"]))
+    limits = ", ".join(f"{name} {value}" for name, value in report["limits"].items())
+    print(f"{datetime.date.today()}, {report['cpu']}, tier {report['tier']}, {report['threads']} threads; limits: {limits}\n")
+    print("| model | work | sampo tok/s | llama.cpp tok/s | ratio | spread | share of the limit | noisy rounds |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
 
 
 def main():
@@ -72,7 +87,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--count-noisy", action="store_true", help="count rounds that other programs disturbed")
     args = parser.parse_args()
-    print("model\twork\tsampo tok/s\tllama.cpp tok/s\tratio\tspread\tnoisy rounds")
+    header(args)
     for model in args.models:
         compare(args, model)
 
