@@ -199,19 +199,25 @@ func (s *Scheduler) planPrompts(budget, prompts int) int {
 	for _, q := range s.running {
 		if q.remaining() > 1 {
 			prompts--
-			q.planned = s.count(q, budget, prompts > 0 || waits)
-			budget -= s.cost(q.planned, q.computed)
+			var cost int
+			q.planned, cost = s.count(q, budget, prompts > 0 || waits)
+			budget -= cost
 		}
 	}
 	return budget
 }
 
-// count returns how many tokens of a prompt are computed next: one at least, as long as there is budget.
-func (s *Scheduler) count(q *Sequence, budget int, others bool) int {
+// leastTokens is how many tokens of a prompt are computed whatever they cost, lest long prompts never end beside streams.
+const leastTokens = 8
+
+// count returns how many tokens of a prompt are computed next, and what they take of the budget: never the part of others.
+func (s *Scheduler) count(q *Sequence, budget int, others bool) (n, cost int) {
 	if budget <= 0 {
-		return 0
+		return 0, 0
 	}
-	return min(q.remaining(), max(1, s.tokens(portion(budget, others), q.computed)))
+	part := portion(budget, others)
+	n = min(q.remaining(), max(min(part, leastTokens), s.tokens(part, q.computed)))
+	return n, min(part, s.cost(n, q.computed))
 }
 
 // tokens returns how many tokens from position pos on a budget is enough for.
@@ -276,7 +282,7 @@ func (s *Scheduler) admit(budget int, now time.Time) int {
 			q.computed = s.pool.Match(q.Table, q.Tokens)
 		}
 		others := len(s.waiting) > 1 && len(s.running)+1 < s.cfg.MaxRunning
-		count := s.count(q, budget, others)
+		count, cost := s.count(q, budget, others)
 		if !s.fits(q) || !s.pool.Grow(q.Table, q.computed+count) {
 			s.pool.Release(q.Table)
 			q.computed = 0
@@ -286,7 +292,7 @@ func (s *Scheduler) admit(budget int, now time.Time) int {
 			return budget
 		}
 		s.enter(at, now)
-		budget -= s.cost(count, q.computed)
+		budget -= cost
 		s.batch.Slices = append(s.batch.Slices, Slice{Sequence: q, First: q.computed, Count: count})
 	}
 	return budget
