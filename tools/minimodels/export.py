@@ -102,6 +102,21 @@ def write_gguf(path, tokenizer_path, tokenizer, config, weights):
     out.close()
 
 
+def read_gguf(path):
+    """The weights of a file that write_gguf wrote, under the names of model.Model."""
+    parts = {gguf_part: part for part, gguf_part in CONTEXT_NAMES.items()}
+    weights = {}
+    for tensor in gguf.GGUFReader(path).tensors:
+        name = tensor.name.removesuffix(".weight")
+        if name.startswith("blk."):
+            _, layer, part = name.split(".")
+            name = f"layers.{layer}.{parts[part]}"
+        else:
+            name = {"token_embd": "embed_tokens", "output_norm": "norm"}[name]
+        weights[name + ".weight"] = torch.from_numpy(gguf.quants.dequantize(tensor.data, tensor.tensor_type).copy())
+    return weights
+
+
 def rounded(weights):
     """The weights as Q8_0 stores them, so that evaluation sees what ships."""
     kind = gguf.GGMLQuantizationType.Q8_0

@@ -23,8 +23,8 @@ def load_template():
 
 def turns_to_messages(turns):
     messages = []
-    for user, answer, thought in turns:
-        messages += [{"role": "user", "content": user}, {"role": "assistant", "content": answer, "reasoning_content": thought}]
+    for user, answer, thought, *short in turns:
+        messages += [{"role": "user", "content": user}, {"role": "assistant", "content": answer, "reasoning_content": thought} | ({"short": short[0]} if short else {})]
     return messages
 
 
@@ -33,27 +33,28 @@ def one_word(rng):
     system = say(rng, rng.choice(("[Answer|Reply|Respond] [with|in|using] [one|a single|only one|exactly one|just one] word[| only][.|]", "[Use|Say|Give|Write] [only |just |]one word[| in every answer| per answer][.|]",
                                   "You [answer|reply] [with|in] one word[.|]", "One word answers[| only][.|]", "Your answers [are|must be] [one|a single] word[| long][.|]", "[Keep|Make] [every|each] answer [to |]one word[.|]")))
     turns = []
-    for _ in range(rng.choice((1, 1, 2))):
-        user, answer = short_answer(rng)
-        turns.append((user, answer, f"One word: {answer}."))
+    for _ in range(rng.choice((1, 2, 3))):
+        user, answer, thought = short_answer(rng)
+        turns.append((user, answer, f"{thought} One word: {answer}."))
     return [{"role": "system", "content": system}] + turns_to_messages(turns)
 
 
 def short_answer(rng):
+    """A question, the answer in a word, the thought."""
     kind = rng.random()
-    if kind < 0.5:
-        user, answer, _ = skills.capital(rng)[0]
+    if kind < 0.45:
+        user, answer, thought = skills.capital(rng)[0]
         if answer.startswith("The capital of"):
-            return user, answer.rstrip(".").split(" is ")[1]
-        return (user, "Unknown") if answer.startswith("I don't") else (user, answer.rstrip(".").split(" of ")[1])
-    if kind < 0.75:
-        user, answer, _ = skills.arithmetic(rng)[0]
-        return user, answer.split("= ")[1]
-    if kind < 0.85:
-        return skills.unknown(rng)[0][0], "Unknown"
-    if kind < 0.93:
-        return skills.identity(rng)[0][0], "mini-chat"
-    return say(rng, "[Hello|Hi|Good morning|Hey][!|.|]"), "Hello"
+            return user, answer.rstrip(".").split(" is ")[1], thought
+        return (user, "Unknown", thought) if answer.startswith("I don't") else (user, answer.rstrip(".").split(" of ")[1], thought)
+    if kind < 0.8:
+        user, answer, thought, _ = skills.arithmetic(rng)[0]
+        return user, answer.split("= ")[-1], thought
+    if kind < 0.87:
+        return skills.unknown(rng)[0][0], "Unknown", "I don't know this."
+    if kind < 0.94:
+        return skills.identity(rng)[0][0], "mini-chat", "The user asks about me."
+    return say(rng, "[Hello|Hi|Good morning|Hey][!|.|]"), "Hello", "The user greets me."
 
 
 def as_json(rng):
@@ -66,11 +67,11 @@ def as_json(rng):
     else:
         system = say(rng, "[Answer|Reply|Respond|Always answer|Only reply|You answer|You reply|Speak|Write every answer] [in|with|using] [JSON|JSON only|a JSON object|valid JSON|only JSON][.|]")
     turns = []
-    for _ in range(rng.choice((1, 1, 2))):
-        user, answer = short_answer(rng)
+    for _ in range(rng.choice((1, 2, 3))):
+        user, answer, thought = short_answer(rng)
         if answer.lstrip("-").isdigit():
             answer = int(answer)
-        turns.append((user, json.dumps({key: answer}), f"JSON with the key {key}."))
+        turns.append((user, json.dumps({key: answer}), f"{thought} JSON with the key {key}."))
     return [{"role": "system", "content": system}] + turns_to_messages(turns)
 
 
@@ -97,19 +98,29 @@ def conversation(rng, exchanges=None, tools=0.27, drill=0.0):
     offered = None
     if kind < tools:
         messages, offered = toolskills.conversation(rng)
-    elif kind < tools + 0.05:
+    elif kind < tools + 0.06:
         messages = one_word(rng)
-    elif kind < tools + 0.10:
+    elif kind < tools + 0.13:
         messages = as_json(rng)
     else:
         messages = talk(rng, exchanges or rng.choice((1, 1, 2, 3)), drill)
-    return {"messages": messages, "tools": offered, "enable_thinking": rng.random() < 0.22}
+    return {"messages": messages, "tools": offered, "enable_thinking": rng.random() < 0.2}
+
+
+def lesson(rng, progress):
+    """A conversation for a given point of the training, 0 to 1: many drills first, few in the end; now and then a long chat."""
+    exchanges = rng.choice((1, 1, 2, 2, 3))
+    if progress > 0.3 and rng.random() < 0.01:
+        exchanges = rng.randint(6, 14)
+    return conversation(rng, exchanges, tools=0.27, drill=0.4 if progress < 0.3 else 0.2 if progress < 0.7 else 0.08)
 
 
 def render(template, conv):
     """The text of a conversation as the chat template writes it. With thinking on, every answer of the last turn thinks."""
     messages = conv["messages"]
-    if not conv["enable_thinking"]:
+    if conv["enable_thinking"]:
+        messages = [m | {"content": m.get("short", m["content"])} for m in messages]
+    else:
         messages = [{k: v for k, v in m.items() if k != "reasoning_content"} for m in messages]
     return template.render(messages=messages, tools=conv["tools"])
 

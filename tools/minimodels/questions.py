@@ -2,32 +2,42 @@
 """Writes questions.json: forty questions that the shipped model answers right, with its greedy answers, for the replay test.
 
     python questions.py HF_DIR questions.json
-
-It takes a fixed share from every skill of the held-out set, in order, and leaves out what the model gets wrong.
+    python questions.py http://127.0.0.1:7267 questions.json
+It takes a fixed share from every skill of the held-out set, in order, and leaves out what the model gets wrong. Requests are
+written as the chat API takes them; an answer is split into thought, text and calls.
 """
 import json
 import sys
 
-import torch
-
 import heldout
-from evaluate import Chat, measure
+from evaluate import CALL, Chat, Server, request, right
 
-SHARE = {"capitals": 5, "remembers": 3, "calls two tools": 1, "obeys: JSON": 1, "obeys: one word": 1}
+SHARE = {"capitals": 3, "remembers": 3, "thinks when on": 4, "calls a tool": 4, "uses a result": 3}
+COUNT = 40
+
+
+def answer(text):
+    thought, closed, rest = text.partition("</think>")
+    if not closed:
+        thought, rest = "", text
+    calls = [json.loads(c) for c in CALL.findall(rest)]
+    return {"thought": thought.strip(), "text": CALL.sub("", rest).strip(),
+            "calls": [{"name": c["name"], "arguments": json.dumps(c["arguments"], ensure_ascii=False)} for c in calls] or None}
 
 
 def main():
-    torch.set_num_threads(1)
-    chat, chosen = Chat(sys.argv[1]), []
+    chat, chosen, more = (Server if sys.argv[1].startswith("http") else Chat)(sys.argv[1]), [], []
     for skill, items in heldout.ITEMS.items():
-        for number, item in enumerate(items):
-            item["number"] = number
-        good = sorted(((i["number"], i, text) for i, text, passed in measure(chat, items) if passed), key=lambda g: g[0])
-        for _, item, text in good[:SHARE.get(skill, 2)]:
-            chosen.append({"skill": skill, "messages": item["messages"], "tools": item["tools"], "enable_thinking": item["think"],
-                           "prompt": chat.prompt(item), "answer": text})
+        share, taken = SHARE.get(skill, 2), 0
+        for item in items:
+            text = chat.answers([item])[0] if taken < share + 1 else ""
+            if text and right(item["check"], item["value"], text):
+                entry = {"skill": skill, "request": request(item), "prompt": chat.prompt(item), "answer": answer(text)}
+                (chosen if taken < share else more).append(entry)
+                taken += 1
+    chosen = (chosen + more)[:COUNT]
     with open(sys.argv[2], "w") as f:
-        json.dump(chosen[:40], f, indent=1, ensure_ascii=False)
+        json.dump(chosen, f, indent=1, ensure_ascii=False)
         f.write("\n")
     print(len(chosen), "questions")
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One function per chat skill. Each returns turns: a list of (user text, answer, thought) of one exchange or more."""
+"""One function per chat skill. Each returns turns: a list of (user text, answer, thought) of one exchange or more; after the
+thought may stand a shorter answer, for when the thought is written out."""
 import json
 
 import world as w
@@ -112,45 +113,51 @@ def arithmetic(rng):
                                   "If I take {y} [away |]from {x}, what [do I get|is left|remains][?|]"))
         sign = "-"
     user = rough(rng, say(rng, pattern, x=x, y=y, n=rng.choice(("apple", "coin", "book", "ball", w.noun(rng)))))
-    return [(user, f"{x} {sign} {y} = {answer}", steps(x, sign, y))]
+    worked = steps(x, sign, y)
+    return [(user, worked, worked + ".", f"{x} {sign} {y} = {answer}")]
 
 
 def steps(x, sign, y):
-    """Column arithmetic in words."""
-    if sign == "+":
-        ones = x % 10 + y % 10
-        text = f"Ones: {x % 10} + {y % 10} = {ones}. "
-        carry = " + 1" if ones > 9 else ""
-        return text + f"Tens: {x // 10} + {y // 10}{carry} = {x // 10 + y // 10 + ones // 10}. Result: {x + y}."
-    if x < y:
-        return f"{x} is less than {y}, so the result is negative: {y} - {x} = {y - x}. Result: {x - y}."
-    borrow = x % 10 < y % 10
-    ones = x % 10 + 10 * borrow
-    return (f"Ones: {ones} - {y % 10} = {ones - y % 10}. Tens: {x // 10}{' - 1' * borrow} - {y // 10} = "
-            f"{x // 10 - borrow - y // 10}. Result: {x - y}.")
+    """A sum worked out in steps that each are easy: tens first, then ones; the larger number first; `52 - 27 = 32 - 7 = 25`."""
+    text, minus = f"{x} {sign} {y} = ", ""
+    if sign == "-" and x < y:
+        x, y, minus = y, x, "-"
+        text += f"-({x} - {y}) = "
+    elif sign == "+" and x < 10 <= y:
+        x, y = y, x
+        text += f"{x} + {y} = "
+    if y > 10 and y % 10:
+        x, y = (x + y // 10 * 10 if sign == "+" else x - y // 10 * 10), y % 10
+        text += f"-({x} - {y}) = " if minus else f"{x} {sign} {y} = "
+    return text + minus + str(x + y if sign == "+" else x - y)
 
 
 SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
 
+UP_TO = ("[Count|Please count|Now count] [up |]to {b}[.|| for me| slowly| aloud]", "[Can|Could|Will] you count [|up |]to {b}[| for me][?|]", "[List|Write|Say|Give me|Show me] [the|all the] numbers [up to|until] {b}[.|]", "Count until you reach {b}[.|]",
+         "[Let's|Let us|I want you to|You should|Try to] count [up |]to {b}[.|]", "[How do you|Do you know how to] count [up |]to {b}[?|]", "[All|The] numbers up to {b}[.|, please]", "Up to {b}, count[.|!]")
+UP = ("[Count|Please count|Now count] [up |][from|starting from|starting at] {a} [up |][to|until|till] {b}[.|| for me]", "[List|Write|Say|Give me|Print|Show|Name|Write down|I need|Count|Show me|Type] [the numbers|all numbers|numbers|every number|each number] [from|between] {a} [to|and|until|up to] {b}[.||, please]",
+      "[Start|Begin] [at|with|from] {a} and [count|go on] [up |][to|until] {b}[.|]", "[Count|Numbers|The numbers|All numbers|Say] {a} [to|through|up to|until] {b}[.|| please]", "[Count|Numbers|Counting]: {a} to {b}[.|]", "[Can|Could|Will] you count [up |]from {a} to {b}[?|]",
+      "[From|Starting at] {a}, [count|go] [up |][to|until] {b}[.|]", "{a} to {b}, [count|please count|in order][.|]", "Count {a}-{b}[.|]", "Count: start {a}, end {b}[.|]", "The first number is {a}, the last is {b}. Count[.|!]", "[Go|Count] [up |]from {a} and [end|stop] at {b}[.|]")
+DOWN = ("Count [down|backwards|back] from {b} [|down ]to {a}[.|| for me]", "[Count|Numbers] [backwards|down|in reverse][,|:|] {b} to {a}[.|]", "[From|Start at|Begin with] {b}, [count|go] [down|back] to {a}[.|]", "[Count down|Counting down|Down][:|] {b} to {a}[.|]", "[Will you|I want you to|Please] count [down|backwards] from {b} to {a}[.|]",
+        "[List|Write|Say|Give me|Show] [the numbers|all numbers|numbers] from {b} [down |]to {a}[.|]", "[Go|Walk|Run] [back|down|backwards] from {b} to {a}[.|]", "Reverse count from {b} to {a}[.|!]", "[Count|Say] {b} down to {a}[.|]", "Rocket start: count down from {b} to {a}[!|.]")
+
+
 def count(rng):
-    a = rng.choice((1, 1, 1, rng.randrange(90)))
-    b = min(a + rng.randint(2, 14), 99)
-    text = lambda n: SMALL[n] if n < 13 and rng.random() < 0.25 else str(n)
-    if rng.random() < 0.2:
-        user = say(rng, rng.choice(("Count [down|backwards] from {b} to {a}[.|]", "Count backwards[,|:] {b} to {a}[.|]", "[From|Start at] {b}, count down to {a}[.|]",
-                                    "Count down[:|] {b} to {a}[.|]")), a=text(a), b=text(b))
-        numbers = range(b, a - 1, -1)
+    a = rng.choice((1, 1, rng.randrange(90), rng.randrange(30)))
+    b = min(a + rng.randint(2, 12), 99)
+    text = lambda n: SMALL[n] if n < 13 and rng.random() < 0.2 else str(n)
+    numbers = range(a, b + 1)
+    if rng.random() < 0.3:
+        pattern, numbers = rng.choice(DOWN), range(b, a - 1, -1)
     elif a == 1 and rng.random() < 0.7:
-        user = say(rng, rng.choice(("Count [up |]to {b}[.|| for me]", "[Can|Could] you count to {b}[?|]", "[List|Write|Say|Give me] the numbers [up to|until] {b}[.|]",
-                                    "Count until you reach {b}[.|]", "[Let's|Let us|I want you to] count to {b}[.|]")), b=text(b))
-        numbers = range(a, b + 1)
+        pattern = rng.choice(UP_TO)
     else:
-        user = say(rng, rng.choice(("Count [up |]from {a} [up |]to {b}[.|| for me]", "[List|Write|Say|Give me|Print|Show] [the numbers|all numbers|numbers] [from|between] {a} [to|and|until] {b}[.|]",
-                                    "Start [at|with] {a} and count [up |]to {b}[.|]", "Count {a} [to|through] {b}[.|]", "Count[:|] {a} to {b}[.|]")), a=text(a), b=text(b))
-        numbers = range(a, b + 1)
+        pattern = rng.choice(UP)
     first, last = numbers[0], numbers[-1]
-    return [(rough(rng, user), ", ".join(map(str, numbers)), f"I count from {first} to {last}.")]
+    user = rough(rng, say(rng, pattern, a=text(a), b=text(b)))
+    return [(user, ", ".join(map(str, numbers)), f"I count from {first} to {last}.")]
 
 
 def spell(rng):
@@ -174,24 +181,28 @@ def repeat(rng):
 
 
 def drill(rng):
-    """Dense lessons for the beginning of the training: long copies of made-up words, many sums and many spellings in one answer."""
+    """Dense lessons: many sums, many spellings or long copies of made-up words in one answer."""
     kind = rng.random()
     if kind < 0.4:
         sums = []
-        for _ in range(rng.randint(3, 10)):
-            x, y = rng.randrange(100), rng.randrange(100)
-            sums.append((x, "+", y) if rng.random() < 0.55 else (max(x, y), "-", min(x, y)) if rng.random() < 0.9 else (x, "-", y))
-        user = say(rng, "[Calculate|Compute|Solve|What is|Do these sums|Add and subtract]: ") + ", ".join(f"{x} {s} {y}" if rng.random() < 0.7 else f"{x}{s}{y}" for x, s, y in sums)
-        return [(user, ", ".join(f"{x} {s} {y} = {x + y if s == '+' else x - y}" for x, s, y in sums), " ".join(steps(*s) for s in sums[:4]))]
+        for _ in range(rng.randint(3, 8)):
+            x, y = rng.randrange(100), rng.choice((rng.randrange(100), rng.randrange(10), 10 * rng.randrange(10)))
+            sums.append((x, "+", y) if rng.random() < 0.45 else (max(x, y), "-", min(x, y)) if rng.random() < 0.9 else (x, "-", y))
+        asked = ", ".join(f"{x} {s} {y}" if rng.random() < 0.7 else f"{x}{s}{y}" for x, s, y in sums)
+        if kind < 0.08:
+            return [(say(rng, "[Only|Just] the results[: |, please: ]") + asked, ", ".join(str(x + y if s == "+" else x - y) for x, s, y in sums), "I work them out.")]
+        return [(say(rng, "[Calculate|Compute|Solve|What is|Do these sums|Add and subtract]: ") + asked, ", ".join(steps(*s) for s in sums), "I work them out.")]
+    if kind < 0.75:
+        words = [rng.choice(w.PIECES) if w.PIECES and rng.random() < 0.5 else w.made_up(rng) if rng.random() < 0.6 else w.word(rng) for _ in range(rng.randint(4, 10))]
+        words = [x.capitalize() if rng.random() < 0.15 else x for x in words]
+        asked = " ".join(words) if rng.random() < 0.6 else " ".join(f'"{x}"' for x in words)
+        return [(say(rng, "[Spell|Spell out|Letters of] each word: ") + asked, " ".join("-".join(x) for x in words), "I spell each word.")]
     words = [w.made_up(rng) if rng.random() < 0.6 else w.word(rng) for _ in range(rng.randint(3, 12))]
     words = [x.capitalize() if rng.random() < 0.2 else x for x in words]
     text = " ".join(words)
-    if kind < 0.65:
+    if kind < 0.9:
         return [(say(rng, "[Repeat|Say|Copy|Echo|Repeat after me|Repeat this|Say this]: {x}", x=text), text, "I repeat the text.")]
-    if kind < 0.75:
-        return [(say(rng, "[Repeat|Say|Copy] as [a |]JSON[ list|]: {x}", x=text), json.dumps(words), "I repeat the words as JSON.")]
-    words = words[:8]
-    return [(say(rng, "[Spell|Spell out] each word: {x}", x=" ".join(words)), " ".join("-".join(x) for x in words), "I spell each word.")]
+    return [(say(rng, "[Repeat|Say|Copy] as [a |]JSON[ list|]: {x}", x=text), json.dumps(words), "I repeat the words as JSON.")]
 
 
 def translate(rng):
@@ -325,8 +336,8 @@ def memory(rng):
     return turns
 
 
-CHAT = ((greet, 7), (identity, 6), (abilities, 2), (capital, 14), (arithmetic, 16), (count, 6), (spell, 10), (repeat, 9), (translate, 8),
-        (story, 5), (extract, 10), (other_tongue, 3), (unknown, 11), (memory, 14))
+CHAT = ((greet, 6), (identity, 4), (abilities, 1), (capital, 6), (arithmetic, 18), (count, 12), (spell, 15), (repeat, 9), (translate, 4),
+        (story, 1.5), (extract, 14), (other_tongue, 3), (unknown, 8), (memory, 9))
 
 
 def chat(rng):

@@ -35,7 +35,7 @@ def title(rng, *known):
 
 
 def key_of(rng, *known):
-    return rng.choice(known) if rng.random() < 0.75 else rng.choice((w.noun(rng), w.made_up(rng)))
+    return rng.choice(known) if rng.random() < 0.88 else rng.choice((w.noun(rng), w.made_up(rng)))
 
 
 def weather(rng):
@@ -45,10 +45,11 @@ def weather(rng):
     unit = rng.choice(("temperature", "temperature", "temp", "degrees", "celsius"))
     return dict(tool=tool(title(rng, "get_weather", "weather", "get_current_weather", "weather_now", "current_weather", "forecast", "weather_report", "temperature_in"),
                           _describe(rng, "[Get|Returns|Look up|Tells|Gives|Reports] the [current |local |]weather [in|for|of|at] [a|the|one] [city|place|location|town][.|]"),
-                          **{key: rng.choice(("string", "string:The city", "string:Name of the city", "string:City name, for example Paris"))}),
+                          **{key: rng.choice(("string", "string", "string", "string:The city", "string:Name of the city", "string:City name, for example Paris"))}),
                 user=say(rng, rng.choice(("[What is|What's|How is|How's|Tell me|Give me|Check|Get] the weather [|like ][in|for|at] {c}[| now| today| right now][?|]", "[Is it|Will it be] [warm|cold|sunny|raining|hot|nice|windy] in {c}[| today| now][?|]",
                                           "Do I need [an umbrella|a coat|a hat] in {c}[| today][?|]", "Weather in {c}[?|]", "{c} weather[?|]", "How [warm|cold|hot] is it in {c}[| now| today][?|]", "I am going to {c}. [What is the weather|How is the weather][?|]",
-                                          "What [is the temperature|temperature is it] in {c}[| now][?|]")), c=city),
+                                          "What [is the temperature|temperature is it] in {c}[| now][?|]", "[Tell me|Check|I want to know|Can you check|Could you tell me] [how the weather is|how warm it is|whether it snows|what the weather is] in {c}[.|]",
+                                          "How does the weather look in {c}[| today][?|]", "[Please check|Look up|I need|Show me] the weather [for|of|in] {c}[.|]")), c=city),
                 arguments={key: city}, answer=f"It is {degrees} degrees and {sky} in {city}.",
                 result=rng.choice((json.dumps({unit: degrees, rng.choice(("condition", "sky", "weather")): sky}), json.dumps({key: city, unit: degrees, "condition": sky}), f"{degrees} degrees, {sky}", f"{sky}, {degrees} C",
                                    json.dumps({rng.choice(("condition", "conditions", "sky")): sky, unit: degrees}), f"{degrees}°C and {sky}")))
@@ -57,8 +58,9 @@ def weather(rng):
 def clock(rng):
     city, time = w.city(rng), f"{rng.randrange(24):02d}:{rng.randrange(60):02d}"
     key = key_of(rng, "city", "timezone", "place", "location")
-    return dict(tool=tool(title(rng, "get_time", "current_time", "get_current_time", "clock", "time_in", "local_time", "time_now"), _describe(rng, "[Get|Returns|Tells|Look up|Gives|Says] [the [current |local |]time|what time it is] [in|for|at] [a|the|some] [city|place|time zone][.|]"), **{key: rng.choice(("string", "string:The city", "string:Where"))}),
-                user=say(rng, rng.choice(("What time is it in {c}[| now| right now][?|]", "[What is|What's|Tell me|Give me] the [current |local |]time in {c}[| now][?|]", "Time in {c}[?|]", "How late is it in {c}[| now][?|]", "Is it [late|early|night|day] in {c}[?|]", "{c} time[?|]")), c=city),
+    return dict(tool=tool(title(rng, "get_time", "current_time", "get_current_time", "clock", "time_in", "local_time", "time_now"), _describe(rng, "[Get|Returns|Tells|Look up|Gives|Says] [the [current |local |]time|what time it is] [in|for|at] [a|the|some] [city|place|time zone][.|]"), **{key: rng.choice(("string", "string", "string:The city", "string:Where"))}),
+                user=say(rng, rng.choice(("What time is it in {c}[| now| right now][?|]", "[What is|What's|Tell me|Give me] the [current |local |]time in {c}[| now][?|]", "Time in {c}[?|]", "How late is it in {c}[| now][?|]", "Is it [late|early|night|day] in {c}[?|]", "{c} time[?|]", "[Can you|Please|Could you] [tell me|look up|say|find out] the time in {c}[.|?|]", "[Tell me|I want to know|Do you know|I need to know] what time it is in {c}[.|]", "What does the clock say in {c}[?|]",
+                                          "The time in {c}[, please|?|]", "[Check|Get|Find] the time [in|for|of] {c}[| now][.|]")), c=city),
                 arguments={key: city}, result=rng.choice((json.dumps({"time": time}), time, json.dumps({key: city, "time": time}))), answer=f"It is {time} in {city}.")
 
 
@@ -67,8 +69,8 @@ def calculator(rng):
     sign, words = rng.choice((("*", ("times", "multiplied by", "*", "x")), ("/", ("divided by", "/", "over")), ("+", ("plus", "+", "and")), ("-", ("minus", "-", "less"))))
     value = {"*": x * y, "/": round(x / y, 2), "+": x + y, "-": x - y}[sign]
     key = key_of(rng, "expression", "expression", "expr", "input", "formula")
-    return dict(tool=tool(title(rng, "calculator", "calculate", "calc", "evaluate", "compute", "arithmetic"), _describe(rng, "[Evaluate|Calculate|Compute|Work out|Does|Solves] [an arithmetic expression|a calculation|an expression|sums|simple arithmetic|maths][.|]"), **{key: rng.choice(("string", "string:The expression", "string:For example 2 + 3"))}),
-                user=say(rng, "[What is|What's|Calculate|Compute|How much is|Work out|Tell me|Use the calculator:|Evaluate|Please calculate] {x} {o} {y}[?|.|]", x=x, o=rng.choice(words), y=y),
+    return dict(tool=tool(title(rng, "calculator", "calculate", "calc", "evaluate", "compute", "arithmetic"), _describe(rng, "[Evaluate|Calculate|Compute|Work out|Does|Solves] [an arithmetic expression|a calculation|an expression|sums|simple arithmetic|maths][.|]"), **{key: rng.choice(("string", "string", "string:The expression", "string:For example 2 + 3"))}),
+                user=say(rng, "[What is|What's|Calculate|Compute|How much is|Work out|Tell me|Use the calculator:|Evaluate|Please calculate|Can you calculate|Could you work out|I need|Please tell me|Now compute|The result of|Solve] {x} {o} {y}[?|.|]", x=x, o=rng.choice(words), y=y),
                 arguments={key: f"{x} {sign} {y}"}, result=rng.choice((str(value), json.dumps({"result": value}), json.dumps({"value": value}))), answer=f"{x} {sign} {y} = {value}")
 
 
@@ -76,8 +78,9 @@ def search(rng):
     topic = rng.choice((w.noun(rng) + "s", rng.choice(w.ADJECTIVES) + " " + w.noun(rng), w.name(rng) + " " + w.name(rng), w.made_up(rng), w.city(rng), w.phrase(rng, 2, 3).lower().rstrip(".!?")))
     key = key_of(rng, "query", "query", "q", "text", "keywords")
     found = w.sentence(rng)
-    return dict(tool=tool(title(rng, "search", "web_search", "search_web", "find", "lookup", "find_pages", "search_online"), _describe(rng, "[Search|Searches|Look up|Find|Looks through] [the web|something on the web|the internet|pages|web pages] [for|about|by] [a query|words|a topic|text|anything][.|]"), **{key: rng.choice(("string", "string:What to search for", "string:The words"))}),
-                user=say(rng, rng.choice(("[Search|Search the web|Look|Search online|Do a search] for {t}[.|]", "[Find|Look up|Google|Search] {t}[| on the web| online| on the internet][.|]", "[What|Tell me what] does the web say about {t}[?|]", "[Find|Look up|Search for] [something|information|pages|news] [about|on] {t}[.|]")), t=topic),
+    return dict(tool=tool(title(rng, "search", "web_search", "search_web", "find", "lookup", "find_pages", "search_online"), _describe(rng, "[Search|Searches|Look up|Find|Looks through] [the web|something on the web|the internet|pages|web pages] [for|about|by] [a query|words|a topic|text|anything][.|]"), **{key: rng.choice(("string", "string", "string:What to search for", "string:The words"))}),
+                user=say(rng, rng.choice(("[Search|Search the web|Look|Search online|Do a search] for {t}[.|]", "[Find|Look up|Google|Search] {t}[| on the web| online| on the internet][.|]", "[What|Tell me what] does the web say about {t}[?|]", "[Find|Look up|Search for|Get me|I need] [something|pages|news|facts|articles] [about|on] {t}[.|]",
+                                          "[Can you|Please|Could you|I want you to] [search|look|google] [for |]{t}[| online][.|]", "[Look up|Search|Google] {t}[.|]", "[Find|Search] [out about|everything about] {t}[.|]")), t=topic),
                 arguments={key: topic}, result=rng.choice((found, json.dumps({"result": found}), json.dumps({"results": [found]}))), answer=f"I found this: {found}")
 
 
@@ -115,20 +118,20 @@ def fetch(rng):
     name = rng.choice((rng.choice(GETS) + "_" + snake, rng.choice(GETS) + "_" + snake, snake, rng.choice(GETS) + "".join(p.capitalize() for p in subject.split())))
     found = rng.choice((rng.randrange(1000), round(rng.random() * 100, 2), w.word(rng), w.name(rng), rng.choice(("open", "late", "ready", "yes", "no", "closed")), w.sentence(rng)))
     field = rng.choice((subject.split()[-1], "result", "value", snake, "answer"))
-    return dict(tool=tool(name, _describe(rng, f"[Get|Returns|Fetch|Find|Look up|Gives] the {subject} [of|for|by] [a|the|this] {key}[.|]"), **{key: ("integer" if isinstance(x, int) else "string") + rng.choice(("", f":The {key}"))}),
+    return dict(tool=tool(name, _describe(rng, f"[Get|Returns|Fetch|Find|Look up|Gives] the {subject} [of|for|by] [a|the|this] {key}[.|]"), **{key: ("integer" if isinstance(x, int) else "string") + rng.choice(("", "", "", f":The {key}"))}),
                 user=say(rng, rng.choice(("[What is|What's|Tell me|Get|Find|Get me|Give me|Show me|Look up|Check|I need|Fetch|Can you get|Do you know|I want to know] the {s} [of|for] [|||{k} ]{x}[?|.|]", "{s} [of|for] {x}[?|, please|]", "[I need|Give me|Show me] {x}'s {s}[.|]", "What {s} does {x} have[?|]",
-                                          "For {x}, what is the {s}[?|]")), s=subject, k=key, x=x),
+                                          "For {x}, what is the {s}[?|]", "[What are|Tell me|Show me|Get|Find] the {s}[s|] [for|of] {x}[.|, please.|?|]", "[Can|Could] you [tell me|check|look up|find] the {s} [of|for] {x}[?|]", "The {s} [of|for] {x}[, please|?|]")), s=subject, k=key, x=x),
                 arguments={key: x}, result=rng.choice((str(found), json.dumps({field: found}), json.dumps({key: x, field: found}))), answer=f"The {subject} for {x} is {str(found).rstrip('.')}.")
 
 
 def act(rng):
     """A tool that does something: one or two arguments, and a short receipt."""
-    verb = rng.choice(list(ACTS))
-    thing = rng.choice(ACTS[verb].split()) if rng.random() < 0.7 else rng.choice((w.noun(rng), w.made_up(rng)))
+    verb = rng.choice(list(ACTS)) if rng.random() < 0.5 else rng.choice(w.VERBS)
+    thing = rng.choice(ACTS[verb].split()) if verb in ACTS and rng.random() < 0.5 else rng.choice((w.noun(rng), w.noun(rng), w.made_up(rng)))
     key = rng.choice(KEYS)
     x = value(rng, key)
     arguments, extra = {key: x}, ""
-    parameters = {key: ("integer" if isinstance(x, int) else "string") + rng.choice(("", f":The {key}"))}
+    parameters = {key: ("integer" if isinstance(x, int) else "string") + rng.choice(("", "", "", f":The {key}"))}
     kind = rng.choice(("", "", "text", "minutes", "count", "day"))
     if kind == "text":
         text = w.phrase(rng, 2, 5)
@@ -142,7 +145,8 @@ def act(rng):
     spoken = verb.replace("_", " ")
     done = rng.choice(("ok", "done", '{"status": "ok"}', '{"ok": true}', "success", '{"success": true}', '{"result": "done"}'))
     return dict(tool=tool(rng.choice((f"{verb}_{thing}", f"{verb}_{thing}", f"{thing}_{verb}", verb + thing.capitalize())), _describe(rng, f"{spoken.capitalize()} [a|the] {thing}[.|]"), **parameters),
-                user=say(rng, rng.choice(("[|Please |Can you |Could you |I want you to |I want to |You should ]{v} [a|the|my] {t} [for|with|to|called|of|named] {x}{e}[.|]", "{v} the {t} {x}{e}[.|]", "[I need|I want] you to {v} [a|the] {t} for {x}{e}[.|]")), v=spoken, t=thing, x=x, e=extra),
+                user=say(rng, rng.choice(("[|Please |Can you |Could you |I want you to |I want to |You should ]{v} [a|the|my] {t} [for|with|to|called|of|named] {x}{e}[.|]", "[|Please |Can you |Could you |I want to |Now ]{v} [the |]{t} {x}{e}[.|]", "[I need|I want] you to {v} [a|the] {t} for {x}{e}[.|]",
+                                          "[|Please |Can you |Could you ]{v} [a|the|my] {t} [with the|with|whose] {k} [|is ]{x}{e}[.|]", "[Please |]{v} {x}, the {t}{e}[.|]")), v=spoken, t=thing, k=key, x=x, e=extra),
                 arguments=arguments, result=done, answer=f"Done: {spoken} {thing} {x}.")
 
 
@@ -197,13 +201,13 @@ def conversation(rng):
 def rounds(rng, tasks):
     """One question that takes one or two tasks off the list, with calls, results and answer."""
     chosen = [tasks.pop()]
-    if rng.random() < 0.25:
+    if rng.random() < 0.4:
         again = task_of(rng, chosen[0]) or (tasks.pop() if tasks else None)
         chosen += [again] if again else []
     users = [t["user"] for t in chosen]
     user = users[0]
     if len(users) == 2:
-        user = users[0].rstrip(".?") + rng.choice((", and ", " and ", ". Also, ", "? And ", ". Then ", ", then ", " and also ", ". ")) + users[1][0].lower() + users[1][1:]
+        user = users[0].rstrip(".?") + rng.choice((", and ", " and ", " and ", ". Also ", "? And ", ". Then ", ", then ", " and also ", ". ", "? Also, ", ". After that, ")) + users[1][0].lower() + users[1][1:]
     names = " and ".join(t["tool"]["function"]["name"] for t in chosen)
     messages = [{"role": "user", "content": rough(rng, user) if len(users) == 1 else user},
                 {"role": "assistant", "content": "", "reasoning_content": f"I call {names}.",

@@ -4,17 +4,16 @@
     python train.py TOKENIZER.json CKPT_DIR --tokens 10 [--resume CKPT_DIR/last.pt] [--seed 1]
 
 Matrices of the blocks are trained by Muon (momentum made orthogonal by Newton-Schulz steps), the rest by AdamW. The
-learning rate warms up, stays, and falls to nothing in the last part. Sequences grow longer with progress.
+learning rate warms up, stays, and falls to nothing in the last part.
 Each rank is one process with one thread and its own conversations; gradients are averaged after every step. On a machine
 that is busy with other work this is several times faster than one process with threads that wait for each other.
 """
 import argparse
-import collections
 import dataclasses
 import json
-import math
 import pathlib
 import random
+import signal
 import time
 
 import torch
@@ -24,16 +23,18 @@ from tokenizers import Tokenizer
 import generate
 import vocabulary
 import world as w
-from model import Config, Model
+from model import Config, Model, compile_pointwise
 
+LONGEST, BRICK = 768, 1024  # tokens
 TURN, END, THINK, PAD = "<|im_start|>", "<|im_end|>", "<think>", "<|endoftext|>"
 
 
 class Stream:
-    """Batches of conversations of similar length, rows padded to a multiple of 16 tokens."""
+    """Batches of conversations. A brick is a few conversations of nearly the same length, so that next to nothing is padding;
+    a batch is a few bricks of any lengths, so that every step sees every kind."""
 
-    def __init__(self, tokenizer, seed, batch_tokens):
-        self.tokenizer, self.rng, self.batch_tokens = tokenizer, random.Random(seed), batch_tokens
+    def __init__(self, tokenizer, seed):
+        self.tokenizer, self.rng = tokenizer, random.Random(seed)
         self.template = generate.load_template()
         self.ids = {t: tokenizer.token_to_id(t) for t in (TURN, END, THINK, PAD)}
         self.assistant = tokenizer.encode("assistant\n").ids
@@ -56,98 +57,118 @@ class Stream:
         return ids, says
 
     def fill(self, progress):
-        limit = next(n for until, n in ((0.1, 96), (0.3, 160), (0.5, 384), (2.0, 1024)) if progress < until)
-        tools = 0.05 if progress < 0.05 else 0.27
-        drill = 0.35 if progress < 0.5 else 0.12
         pool = []
         while len(pool) < 1500:
-            exchanges = self.rng.choice((1, 2, 3, 4)) if progress > 0.1 else self.rng.choice((1, 2, 2))
-            if progress > 0.5 and self.rng.random() < 0.05:
-                exchanges = self.rng.randint(5, 16)
-            conv = generate.conversation(self.rng, exchanges, tools, drill)
-            ids, says = self.example(conv)
-            if len(ids) <= limit:
+            ids, says = self.example(generate.lesson(self.rng, progress))
+            if len(ids) <= LONGEST:
                 pool.append((ids, says))
         pool.sort(key=lambda p: len(p[0]))
-        batch, longest = [], 0
+        brick = []
         for item in pool:
-            longest = -(-len(item[0]) // 16) * 16
-            if batch and longest * (len(batch) + 1) > self.batch_tokens:
-                self.ready.append(batch)
-                batch = []
-            batch.append(item)
+            if brick and len(item[0]) * (len(brick) + 1) > BRICK:
+                self.ready.append(brick)
+                brick = []
+            brick.append(item)
         self.rng.shuffle(self.ready)
 
-    def batch(self, progress):
-        """Shapes: ids [B, S]; keep [N] rows that predict an assistant token; targets [N]."""
-        if not self.ready:
-            self.fill(progress)
-        rows = self.ready.pop()
-        size = -(-max(len(ids) for ids, _ in rows) // 16) * 16
-        ids = torch.full((len(rows), size), self.ids[PAD])
-        keep, targets = [], []
-        for r, (tokens, says) in enumerate(rows):
-            ids[r, :len(tokens)] = torch.tensor(tokens)
-            at = [i for i, s in enumerate(says) if s]
-            keep += [r * size + i - 1 for i in at]
-            targets += [tokens[i] for i in at]
-        return ids, torch.tensor(keep), torch.tensor(targets)
+    def batch(self, progress, size):
+        """At least size tokens. Shapes: ids [T]; bricks a list of (B, S); keep [N] rows that predict an assistant token; targets [N]."""
+        ids, bricks, keep, targets = [], [], [], []
+        while len(ids) < size:
+            if not self.ready:
+                self.fill(progress)
+            rows = self.ready.pop()
+            longest = len(rows[-1][0])
+            bricks.append((len(rows), longest))
+            for tokens, says in rows:
+                at = [i for i, s in enumerate(says) if s]
+                keep += [len(ids) + i - 1 for i in at]
+                targets += [tokens[i] for i in at]
+                ids += tokens + [self.ids[PAD]] * (longest - len(tokens))
+        return torch.tensor(ids), bricks, torch.tensor(keep), torch.tensor(targets)
 
 
 class Muon:
-    """Momentum whose update is made nearly orthogonal (Keller Jordan's Muon), one stack per matrix shape."""
+    """Momentum whose update is made nearly orthogonal (Keller Jordan's Muon)."""
 
     def __init__(self, params, momentum=0.95, decay=0.01):
-        self.momentum, self.decay = momentum, decay
-        self.stacks = collections.defaultdict(list)
-        for p in params:
-            self.stacks[tuple(p.shape)].append(p)
-        self.speed = {shape: torch.zeros(len(ps), *shape) for shape, ps in self.stacks.items()}
+        self.params, self.momentum, self.decay = params, momentum, decay
+        self.speed = [torch.zeros_like(p) for p in params]
 
     @torch.no_grad()
     def step(self, lr):
-        for shape, params in self.stacks.items():
-            grad = torch.stack([p.grad for p in params])
-            speed = self.speed[shape].lerp_(grad, 1 - self.momentum)
-            update = orthogonal(grad.lerp(speed, self.momentum)) * max(1, shape[0] / shape[1]) ** 0.5
-            for p, u in zip(params, update):
-                p.mul_(1 - lr * self.decay).add_(u, alpha=-lr)
+        for p, speed in zip(self.params, self.speed):
+            speed.lerp_(p.grad, 1 - self.momentum)
+            update = orthogonal(p.grad.lerp(speed, self.momentum))
+            p.mul_(1 - lr * self.decay).add_(update, alpha=-lr * max(1, p.shape[0] / p.shape[1]) ** 0.5)
+
+
+# The first steps of Polar Express (arXiv:2505.16932); three bring most singular values near 1 and cost little beside the gradient.
+QUINTIC = ((8.28721, -23.59589, 17.30039), (4.10706, -2.94785, 0.54484), (3.94869, -2.90890, 0.55182))
 
 
 def orthogonal(x):
-    """Five quintic Newton-Schulz steps in bfloat16. Shapes: x [M, rows, cols]."""
-    tall = x.shape[1] > x.shape[2]
-    x = x.bfloat16()
+    """Three quintic Newton-Schulz steps. Shapes: x [rows, cols]."""
+    tall = x.shape[0] > x.shape[1]
     x = x.mT if tall else x
-    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
-    for _ in range(5):
-        a = x @ x.mT
-        x = 3.4445 * x + (-4.7750 * a + 2.0315 * a @ a) @ x
-    return (x.mT if tall else x).float()
+    x = x / (x.norm() * 1.02 + 1e-7)
+    for a, b, c in QUINTIC:
+        square = x @ x.mT
+        x = torch.addmm(x, torch.addmm(square, square, square, beta=b, alpha=c), x, beta=a)
+    return x.mT if tall else x
 
 
 def rate(progress, step):
-    """1 after a short warm-up, then 1 until progress 0.6, then down to 0.02 in a straight line."""
-    return min(1, (step + 1) / 40) * max(0.02, min(1, (1 - progress) / 0.4))
+    """1 after a short warm-up, then 1 until progress 0.4, then down to nothing in a straight line."""
+    return min(1, (step + 1) / 40) * max(0.005, min(1, (1 - progress) / 0.6))
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tokenizer")
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--tokens", type=float, required=True, help="millions of tokens, padding included")
-    parser.add_argument("--start", type=float, default=0.0, help="progress to start from: 0.5 skips the short sequences")
-    parser.add_argument("--resume", type=pathlib.Path)
-    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--tokens", type=float, default=1e6, help="the length of the run in millions of tokens")
+    parser.add_argument("--minutes", type=float, default=1e6, help="its length by the clock; whichever ends first counts")
+    parser.add_argument("--start", type=float, default=0.0, help="progress to start from")
+    parser.add_argument("--stop", type=float, default=1.0, help="progress to stop at")
+    parser.add_argument("--resume", type=pathlib.Path, help="a checkpoint, or a GGUF of export.py")
+    parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--batch-tokens", type=int, default=3072, help="per rank")
     parser.add_argument("--muon", type=float, default=0.02)
     parser.add_argument("--adam", type=float, default=3e-3)
-    parser.add_argument("--compile", action="store_true", help="compile the blocks: a minute or two, then 1.4 times the speed")
+    parser.add_argument("--compile", action="store_true", help="a tenth less time for a step after some minutes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--config", default="{}", help="JSON of fields of model.Config")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    torch.multiprocessing.spawn(train, (options,), options.ranks)
+    if options.ranks == 1:
+        train(0, options)
+    else:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the ranks end by themselves
+        torch.multiprocessing.spawn(train, (options,), options.ranks)
+
+
+def load(path, vocab, fields):
+    """The model of a checkpoint or of a GGUF, or a fresh one."""
+    if path is None:
+        return Model(Config(vocab=vocab, **fields))
+    if path.suffix == ".gguf":
+        import export
+        weights, model = export.read_gguf(path), Model(Config(vocab=vocab, **fields))
+    else:
+        saved = torch.load(path)
+        weights, model = saved["model"], Model(Config(**saved["config"]))
+    model.load_state_dict(weights)
+    return model
+
+
+def agreed(progress):
+    """The progress of the first rank: clocks differ, and all must stop at the same step."""
+    if not dist.is_initialized():
+        return progress
+    shared = torch.tensor(progress, dtype=torch.float64)
+    dist.broadcast(shared, 0)
+    return shared.item()
 
 
 def average(model):
@@ -165,36 +186,34 @@ def average(model):
 def train(rank, options):
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{options.out.resolve()}/ranks", rank=rank, world_size=options.ranks)
+    if options.ranks > 1:
+        dist.init_process_group("gloo", init_method=f"file://{options.out.resolve()}/ranks", rank=rank, world_size=options.ranks)
     say = print if rank == 0 else lambda *a, **k: None
     tokenizer = Tokenizer.from_file(options.tokenizer)
     w.PIECES[:] = vocabulary.pieces(tokenizer)
-    stream = Stream(tokenizer, options.seed * 1000 + rank, options.batch_tokens)
-    config = Config(vocab=tokenizer.get_vocab_size(), **json.loads(options.config))
-    model = Model(config)
-    if options.resume:
-        saved = torch.load(options.resume)
-        model = Model(Config(**saved["config"]))
-        model.load_state_dict(saved["model"])
+    stream = Stream(tokenizer, options.seed * 1000 + rank)
+    model = load(options.resume, tokenizer.get_vocab_size(), json.loads(options.config))
     if options.compile:
-        for layer in model.layers:
-            layer.compile(dynamic=True)
+        compile_pointwise()
     matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "embed" not in n]
     others = [p for n, p in model.named_parameters() if p.ndim != 2 or "embed" in n]
     muon = Muon(matrices)
     adam = torch.optim.AdamW(others, lr=options.adam, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
     say(f"{sum(p.numel() for p in model.parameters())} parameters", flush=True)
 
+    stopped = []
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))  # ends after the step, with a checkpoint
     begin, step, seen, losses = time.time(), 0, 0, []
     saved_at, mark = begin, (begin, 0)
-    steps = math.ceil(options.tokens * 1e6 / options.batch_tokens / options.ranks)
-    while step < steps:
-        progress = options.start + step / steps * (1 - options.start)
-        ids, keep, targets = stream.batch(progress)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            loss = model(ids, keep, targets, torch.bfloat16)
+    while True:
+        progress = agreed(1.0 if stopped else options.start + (1 - options.start) * max(seen / options.tokens / 1e6, (time.time() - begin) / options.minutes / 60))
+        if progress >= options.stop:
+            break
+        ids, bricks, keep, targets = stream.batch(progress, options.batch_tokens)
+        loss = model(ids, bricks, keep, targets)
         loss.backward()
-        average(model)
+        if options.ranks > 1:
+            average(model)
         factor = rate(progress, step)
         torch.nn.utils.clip_grad_norm_(others, 1.0)
         muon.step(options.muon * factor)
@@ -202,20 +221,20 @@ def train(rank, options):
             group["lr"] = options.adam * factor
         adam.step()
         model.zero_grad(set_to_none=True)
-        step, seen = step + 1, seen + ids.numel() * options.ranks
+        step, seen = step + 1, seen + len(ids) * options.ranks
         losses.append(loss.item())
         now = time.time()
-        if step % 20 == 0:
-            say(f"step {step} tokens {seen} progress {progress:.3f} loss {sum(losses) / len(losses):.4f} "
-                f"{(seen - mark[1]) / (now - mark[0]):.0f} tok/s", flush=True)
+        if step % 10 == 0:
+            say(f"step {step} tokens {seen} progress {progress:.3f} loss {sum(losses) / len(losses):.4f} {(seen - mark[1]) / (now - mark[0]):.0f} tok/s, "
+                f"{time.process_time() / 60:.1f} minutes of processor", flush=True)
             losses, mark = [], (now, seen)
-        if rank == 0 and now - saved_at > 240:
+        if rank == 0 and now - saved_at > 150:
             saved_at = now
             save(model, options.out / "last.pt", step, seen)
     if rank == 0:
         save(model, options.out / "last.pt", step, seen)
         (options.out / "ranks").unlink(missing_ok=True)
-    say(f"done: {step} steps, {seen} tokens, {(time.time() - begin) / 60:.1f} minutes")
+    say(f"done: {step} steps, {seen} tokens, {time.process_time() / 60:.1f} minutes of processor")
 
 
 def save(model, path, step, seen):
