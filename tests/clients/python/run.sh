@@ -3,3 +3,4 @@
 python_packages
 serve_libraries
 "$bin/python" openai_sdk.py
+"$bin/python" tool_loop.py
