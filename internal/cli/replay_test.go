@@ -13,7 +13,7 @@ import (
 )
 
 // A replay is a question of tools/minimodels/questions.json: the request, the prompt that the template makes of it and
-// the greedy answer of the shipped model, all three written by transformers.
+// the greedy answer of the shipped model, which passed the checks of tools/minimodels/evaluate.py.
 type replay struct {
 	Skill   string
 	Request map[string]any
@@ -33,7 +33,7 @@ type replayCall struct {
 }
 
 // Forty questions, greedy, thoughts and tool calls included: the embedded model, through the server and the engine,
-// gives the right answers that its reference gives.
+// gives the right answers that were noted for it.
 func TestTheBuiltInModelGivesItsFortyAnswers(t *testing.T) {
 	data, err := os.ReadFile(filepath.FromSlash("../../tools/minimodels/questions.json"))
 	if err != nil {
