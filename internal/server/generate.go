@@ -206,8 +206,8 @@ func (x *exchange) wholeAnswer(source answer.Source, write func(io.Writer, *chat
 	x.w.Header().Set("Openai-Processing-Ms", strconv.FormatInt(time.Since(x.begun).Milliseconds(), 10))
 	b := &bodyWriter{x: x}
 	if err := write(b, a); err != nil {
-		x.finish = "abort" // the client is gone, and was told that more was to come
-		return nil
+		x.finish = "abort"
+		return nil //nolint:nilerr // the client is gone: there is nobody to tell
 	}
 	return b.end()
 }
