@@ -13,6 +13,7 @@ if [[ ${1:-} = */* ]]; then
   sampo=$(realpath "$1")
   shift
 fi
+[ -z "${SAMPO_RESULTS:-}" ] || { mkdir -p "$SAMPO_RESULTS" && export SAMPO_RESULTS=$(realpath "$SAMPO_RESULTS"); }
 cd "$(dirname "$0")"
 suites=("$@")
 case "${1:-}" in

@@ -52,7 +52,7 @@ class Sampo:
     def __init__(self, binary, model):
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
-        self.process = subprocess.Popen([binary, "serve", model, "--port", str(port)], stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen([binary, "serve", model, "--port", str(port), "--log-level", "warn"], stdout=subprocess.DEVNULL)
         wait_until_up(self.url, self.process)
 
     def close(self):
