@@ -32,7 +32,7 @@ func TestHalfClosedConnectionGetsNoEmptyAnswer(t *testing.T) {
 			if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 				t.Fatal(err)
 			}
-			_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+			_ = conn.SetReadDeadline(time.Now().Add(patience))
 			got, _ := io.ReadAll(conn)
 			if strings.Contains(string(got), "Content-Length: 0") || strings.Contains(string(got), "\r\n0\r\n") {
 				t.Errorf("the answer looks whole: %q", got)

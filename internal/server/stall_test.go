@@ -21,10 +21,12 @@ import (
 	"github.com/sampo-ai/sampo/internal/testkit/tiny"
 )
 
-// A native model runs all requests in common steps: what holds one of them holds all.
-func TestReaderThatStallsHoldsNoStep(t *testing.T) {
+// unread asks a native model for more than sockets hold, and never reads the answer: 16 x 480 tokens with the logprobs of
+// 224 tokens each. The engine is idle when what it returns is true.
+func unread(t *testing.T, writeTimeout time.Duration) (s *site, idle func() bool) {
+	t.Helper()
 	pool := tensor.NewPool(1)
-	defer pool.Close()
+	t.Cleanup(pool.Close)
 	weights, err := tiny.Llama(pool, quant.F32, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -38,24 +40,36 @@ func TestReaderThatStallsHoldsNoStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := answer.New(answer.Config{Name: "m", Engine: e, Tokenizer: bytechat.Tokenizer()})
-	s := startEngine(t, m, e.Close, nil)
-	s.server.writeTimeout = 300 * time.Millisecond
-
-	// 16 x 480 tokens with the logprobs of 224 tokens each are more than sockets hold.
+	s = startEngine(t, m, e.Close, nil)
+	s.server.writeTimeout = writeTimeout
 	body := `{"prompt":[1,2],"n":16,"temperature":1,"max_tokens":480,"ignore_eos":true,"logprobs":-1,"stream":true}`
 	stalled := s.dial(fmt.Sprintf("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
 	if err := stalled.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
+	return s, func() bool {
+		running, waiting := e.Load()
+		return running+waiting == 0
+	}
+}
+
+// A native model runs all requests in common steps: what holds one of them holds all.
+func TestReaderThatStallsHoldsNoStep(t *testing.T) {
+	s, idle := unread(t, time.Hour)
 	waitFor(t, "the request that nobody reads", func() bool { return s.server.generating.Load() == 1 })
 	for range 5 {
 		if r := s.post("/v1/completions", `{"prompt":[3,4],"max_tokens":20,"ignore_eos":true}`); r.StatusCode != 200 {
 			t.Fatalf("status %d: %s", r.StatusCode, r.body)
 		}
 	}
-	waitFor(t, "the stalled request to be given up", func() bool {
-		running, waiting := e.Load()
-		return s.server.generating.Load() == 0 && running+waiting == 0
-	})
+	waitFor(t, "the tokens that nobody reads", idle)
+	if n := s.server.generating.Load(); n != 1 {
+		t.Errorf("%d requests are being written, want the one that nobody reads", n)
+	}
+}
+
+func TestReaderThatStallsIsGivenUp(t *testing.T) {
+	s, idle := unread(t, 10*time.Millisecond)
 	waitFor(t, "the log line of an abort", func() bool { return strings.Contains(s.log.String(), "finish=abort") })
+	waitFor(t, "its tokens to end", func() bool { return s.server.generating.Load() == 0 && idle() })
 }

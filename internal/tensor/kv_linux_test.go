@@ -36,7 +36,7 @@ func TestCacheMemoryGoesBackToTheSystem(t *testing.T) {
 		}
 		release(kv)
 		runtime.KeepAlive(kv)
-		deadline := time.Now().Add(10 * time.Second)
+		deadline := time.Now().Add(time.Minute) // for a machine that is busy with other things
 		for virtualPages(t) >= before+size/2 {
 			if time.Now().After(deadline) {
 				t.Fatalf("a %s cache: %d pages are mapped, want about %d", what, virtualPages(t), before)
