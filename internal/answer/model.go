@@ -42,7 +42,7 @@ type Model struct {
 	moreEOS []token.ID        // further ones
 	shown   map[token.ID]bool // markers that the parser must see although they may be special tokens
 	turns   *turns
-	real    *token.Mask // tokens that have text, where the engine's vocabulary is padded; else nil
+	real    *token.Mask // tokens that have a spelling, where some rows of logits have none; else nil
 }
 
 // New returns a model. The markers of its format and its template become control tokens of the tokenizer: no user can
@@ -64,13 +64,23 @@ func New(c Config) *Model {
 			m.shown[id] = true
 		}
 	}
-	if size := c.Tokenizer.VocabSize(); size < m.info.VocabSize {
-		m.real = token.NewMask(m.info.VocabSize)
-		for id := range size {
-			m.real.Add(token.ID(id))
+	m.real = realTokens(c.Tokenizer, m.info.VocabSize)
+	return m
+}
+
+// realTokens returns the tokens that have a spelling, nil if all of size have one. Rows of logits without a token were never trained,
+// and what they mean by chance is no answer, in whatever format a model lies.
+func realTokens(t *tokenizer.Tokenizer, size int) *token.Mask {
+	mask := token.NewMask(size)
+	for id := range token.ID(size) {
+		if t.Piece(id) != "" {
+			mask.Add(id)
 		}
 	}
-	return m
+	if mask.Count() == size {
+		return nil
+	}
+	return mask
 }
 
 // MaxContext returns the most tokens of prompt plus output.

@@ -76,10 +76,11 @@ func (z row) force(id token.ID) {
 }
 
 func (z row) allow(mask *token.Mask) {
-	for i := range z {
-		if !mask.Has(token.ID(i)) {
-			z[i] = negativeInfinity
-		}
+	for id := range mask.Missing() {
+		z.forbid(id)
+	}
+	for i := mask.Len(); i < len(z); i++ {
+		z[i] = negativeInfinity
 	}
 }
 

@@ -2,7 +2,10 @@
 
 package token
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // A Mask is a set of token IDs, one bit for each entry of a vocabulary. The zero Mask is empty and has room for
 // nothing; make one with NewMask.
@@ -36,6 +39,20 @@ func (m *Mask) Remove(id ID) {
 // Has reports whether id is in the mask.
 func (m *Mask) Has(id ID) bool {
 	return id >= 0 && int(id) < m.size && m.words[id>>6]&(1<<(id&63)) != 0
+}
+
+// Missing returns the entries of the vocabulary that are not in the mask, in order.
+func (m *Mask) Missing() iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for i, w := range m.words {
+			for left := ^w; left != 0; left &= left - 1 {
+				id := i<<6 + bits.TrailingZeros64(left)
+				if id >= m.size || !yield(ID(id)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Fill puts every entry of the vocabulary into the mask.

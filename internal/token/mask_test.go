@@ -2,7 +2,10 @@
 
 package token
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestMaskHoldsOnlyIDsOfTheVocabulary(t *testing.T) {
 	m := NewMask(70)
@@ -20,6 +23,26 @@ func TestMaskHoldsOnlyIDsOfTheVocabulary(t *testing.T) {
 	m.Remove(64)
 	if m.Has(64) {
 		t.Errorf("Has(64) after Remove = true, want false")
+	}
+}
+
+func TestMissingAreThoseThatTheMaskHasNot(t *testing.T) {
+	for _, size := range []int{0, 1, 63, 64, 65, 130} {
+		m := NewMask(size)
+		for id := range ID(size) {
+			if id%7 != 3 && id < 64 {
+				m.Add(id)
+			}
+		}
+		var want []ID
+		for id := range ID(size) {
+			if !m.Has(id) {
+				want = append(want, id)
+			}
+		}
+		if got := slices.Collect(m.Missing()); !slices.Equal(got, want) {
+			t.Errorf("size %d: Missing() = %v, want %v", size, got, want)
+		}
 	}
 }
 

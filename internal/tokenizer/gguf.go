@@ -5,6 +5,7 @@ package tokenizer
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/token"
@@ -16,6 +17,7 @@ func FromGGUF(v Vocab) (*Tokenizer, error) {
 	if err := checkVocab(&v); err != nil {
 		return nil, fmt.Errorf("tokenizer: tokenizer.ggml.%w", err)
 	}
+	v.Tokens = withoutPadding(v.Tokens, v.Types)
 	var t *Tokenizer
 	var err error
 	switch v.Model {
@@ -41,6 +43,23 @@ func FromGGUF(v Vocab) (*Tokenizer, error) {
 
 // maxVocab bounds the entries of a vocabulary. The largest in use have about 500,000.
 const maxVocab = 1 << 22
+
+// withoutPadding takes away the names that converters give to rows of the embedding without a token, "[PAD7]": their spelling is ""
+// where the tokenizer comes from a folder, and text must not become such a token.
+func withoutPadding(tokens []string, types []int32) []string {
+	cloned := false
+	for i, kind := range types {
+		number, ok := strings.CutPrefix(tokens[i], "[PAD")
+		if !ok || token.Kind(kind) != token.Unused || number != strconv.Itoa(i)+"]" {
+			continue
+		}
+		if !cloned {
+			tokens, cloned = slices.Clone(tokens), true
+		}
+		tokens[i] = ""
+	}
+	return tokens
+}
 
 func checkVocab(v *Vocab) error {
 	n := len(v.Tokens)

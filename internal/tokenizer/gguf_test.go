@@ -4,6 +4,7 @@ package tokenizer
 
 import (
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -166,5 +167,29 @@ func TestEndsOfGenerationComeInOrderOnce(t *testing.T) {
 	}
 	if got, want := tok.EOG(), []token.ID{7, 9, 3}; !slices.Equal(got, want) {
 		t.Errorf("EOG() = %v, want %v", got, want)
+	}
+}
+
+// A converter names rows without a token; the name is no token of any text.
+func TestNamesOfPaddingRowsAreText(t *testing.T) {
+	v := vocabOf(t, "llama3", "gpt2", "llama-bpe")
+	n := len(v.Tokens)
+	for _, piece := range []string{fmt.Sprintf("[PAD%d]", n), "[PAD0]", "<reserved>"} {
+		v.Tokens, v.Types = append(v.Tokens, piece), append(v.Types, int32(token.Unused))
+	}
+	tok, err := FromGGUF(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", "[PAD0]", "<reserved>"} {
+		if got := tok.Piece(token.ID(n + i)); got != want {
+			t.Errorf("token %d is %q, want %q", n+i, got, want)
+		}
+	}
+	if got := tok.Encode(v.Tokens[n], Options{ParseSpecial: true}); len(got) < 2 || slices.Contains(got, token.ID(n)) {
+		t.Errorf("%q becomes %v", v.Tokens[n], got)
+	}
+	if got := tok.Decode([]token.ID{token.ID(n)}, false); got != "" {
+		t.Errorf("a row without a token decodes to %q", got)
 	}
 }

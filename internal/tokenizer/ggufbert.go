@@ -22,7 +22,7 @@ func fromBert(v *Vocab) (*Tokenizer, error) {
 		switch rest, found := strings.CutPrefix(piece, spaceMark); {
 		case found && rest != "":
 			t.pieces[i] = rest
-		case isControl(t.kinds[i]) || strings.HasPrefix(piece, "[") && strings.HasSuffix(piece, "]"):
+		case piece == "" || isControl(t.kinds[i]) || strings.HasPrefix(piece, "[") && strings.HasSuffix(piece, "]"):
 		default:
 			t.pieces[i] = mark + piece
 		}

@@ -136,7 +136,7 @@ func (t *Tokenizer) Bytes(id token.ID) []byte {
 	return t.raw.of(id)
 }
 
-// Piece returns the vocabulary's spelling of a token, such as "Ġsky" or "▁sky", "" outside the vocabulary.
+// Piece returns the vocabulary's spelling of a token, such as "Ġsky" or "▁sky", "" outside the vocabulary and where an ID has no token.
 func (t *Tokenizer) Piece(id token.ID) string {
 	if !t.has(id) {
 		return ""
