@@ -61,6 +61,25 @@ func TestEndsInTheOrderOfTheContract(t *testing.T) {
 	}
 }
 
+// Under ignore_eos an end of text is a token like others: it is chosen where it is the best one, counted and followed by more, as in vLLM.
+// llama-server bans it instead, which gives other text from there on.
+func TestGenerationGoesOnPastAnIgnoredEOS(t *testing.T) {
+	e := start(t, newFake(64), Config{})
+	plain := submitAndRead(t.Context(), e, plainRequest([]token.ID{1, 2, 3}, 12))
+	if plain.err != nil || len(plain.tokens[0]) != 12 {
+		t.Fatalf("got %v, %v", plain.tokens, plain.err)
+	}
+	for _, end := range []int{0, 4, 11} { // the end of text is the token that greedy text has here anyway
+		req := plainRequest([]token.ID{1, 2, 3}, 12)
+		req.EOS, req.IgnoreEOS = plain.tokens[0][end], true
+		req.MoreEOS = []token.ID{plain.tokens[0][end/2]}
+		got := submitAndRead(t.Context(), e, req)
+		if got.err != nil || !slices.Equal(got.tokens[0], plain.tokens[0]) || got.ends[0] != inference.FinishLength {
+			t.Errorf("EOS %d: got %v, finish %d, %v, want %v", req.EOS, got.tokens[0], got.ends[0], got.err, plain.tokens[0])
+		}
+	}
+}
+
 func TestMinTokensForbidsEnds(t *testing.T) {
 	e := start(t, newFake(64), Config{})
 	req := forced([]token.ID{1}, 20, 8, 9)
