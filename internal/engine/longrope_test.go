@@ -15,10 +15,9 @@ import (
 
 	"github.com/sampo-ai/sampo/internal/inference"
 	"github.com/sampo-ai/sampo/internal/model"
-	"github.com/sampo-ai/sampo/internal/model/families"
 	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/testkit/tiny"
 	"github.com/sampo-ai/sampo/internal/token"
-	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
 
 // phiFolders have tiny models with LongRoPE whose original context is 64 tokens, the second with a window in all layers, and greedy
@@ -28,30 +27,14 @@ var phiFolders = []string{"../model/phi3/testdata/phi4-mini", "../model/phi3/tes
 // openPhi opens one of them with a float32 cache.
 func openPhi(t *testing.T, folder string) (model.Model, *tensor.Pool) {
 	t.Helper()
-	f, err := gguf.Open(filepath.Join(folder, "model.gguf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	family, ok := families.ByGGUF("phi3")
-	if !ok {
-		t.Fatal("no family phi3")
-	}
-	c, err := family.FromGGUF(f.Meta())
-	if err != nil {
-		t.Fatal(err)
-	}
+	family, c, f := tiny.OpenGGUF(t, filepath.Join(folder, "model.gguf"))
 	c.CacheType = tensor.KVF32
 	pool := tensor.NewPool(2)
 	m, err := family.Load(c, f, pool, model.GGUF)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		pool.Close()
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(pool.Close)
 	return m, pool
 }
 

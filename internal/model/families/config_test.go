@@ -282,7 +282,6 @@ func (c changed) Tensor(name string) (weights.Tensor, bool) {
 
 func TestLoadRefusesByNameWhatDoesNotFit(t *testing.T) {
 	family, cfg, src := openGGUF(t, checkpoints[0])
-	defer src.Close()
 	pool := newPool(t, 1)
 	matrix, _ := src.Tensor("blk.1.attn_q.weight")
 	for _, tt := range []struct{ name, tensor, want string }{

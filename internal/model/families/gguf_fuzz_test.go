@@ -59,9 +59,6 @@ func damagedFiles(t testing.TB) (files []damagedFile) {
 		}
 		family, _, src := openGGUF(t, folder)
 		arch, _ := src.(*gguf.File).Meta().String("general.architecture")
-		if err := src.Close(); err != nil {
-			t.Fatal(err)
-		}
 		data, err := os.ReadFile(filepath.Join("..", folder, "model.gguf"))
 		if err != nil {
 			t.Fatal(err)

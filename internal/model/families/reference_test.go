@@ -18,9 +18,9 @@ import (
 	"github.com/sampo-ai/sampo/internal/model/families"
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/testkit/tiny"
 	"github.com/sampo-ai/sampo/internal/token"
 	"github.com/sampo-ai/sampo/internal/weights"
-	"github.com/sampo-ai/sampo/internal/weights/gguf"
 	"github.com/sampo-ai/sampo/internal/weights/safetensors"
 )
 
@@ -69,7 +69,6 @@ func load(t testing.TB, folder string, naming model.Naming, pool *tensor.Pool, c
 		open = openHF
 	}
 	family, cfg, src := open(t, folder)
-	t.Cleanup(func() { src.Close() })
 	cfg.CacheType = cache
 	m, err := family.Load(cfg, src, pool, naming)
 	if err != nil {
@@ -84,20 +83,7 @@ func openGGUF(t testing.TB, folder string) (*model.Family, model.Config, weights
 	if filepath.Ext(folder) != ".gguf" {
 		path = filepath.Join("..", folder, "model.gguf")
 	}
-	f, err := gguf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	arch, _ := f.Meta().String("general.architecture")
-	family, ok := families.ByGGUF(arch)
-	if !ok {
-		t.Fatalf("no family for %q", arch)
-	}
-	cfg, err := family.FromGGUF(f.Meta())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return family, cfg, f
+	return tiny.OpenGGUF(t, path)
 }
 
 func openHF(t testing.TB, folder string) (*model.Family, model.Config, weights.Source) {
@@ -106,6 +92,7 @@ func openHF(t testing.TB, folder string) (*model.Family, model.Config, weights.S
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { src.Close() })
 	data, err := os.ReadFile(filepath.Join("..", folder, "config.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -294,8 +281,7 @@ func TestReferenceSeesEachFeature(t *testing.T) {
 	for _, tt := range without {
 		t.Run(tt.name, func(t *testing.T) {
 			family, cfg, src := openHF(t, tt.folder)
-			defer src.Close()
-			tt.change(&cfg)
+				tt.change(&cfg)
 			cfg.CacheType = tensor.KVF32
 			m, err := family.Load(cfg, src, pool, model.HuggingFace)
 			if err != nil {
@@ -369,7 +355,6 @@ func TestFusedMatricesGiveTheSameBits(t *testing.T) {
 	for _, folder := range []string{"llama/testdata/odd", "qwen2/testdata/qwen2", "gemma3/testdata/gemma3"} {
 		prompt := readPrompt(t, folder)
 		family, cfg, src := openGGUF(t, folder)
-		defer src.Close()
 		var want []float32
 		for _, s := range []weights.Source{src, fused{src}} {
 			m, err := family.Load(cfg, s, pool, model.GGUF)

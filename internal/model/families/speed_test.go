@@ -23,7 +23,6 @@ func loadFile(t testing.TB, pool *tensor.Pool) model.Model {
 		t.Skip("SAMPO_BENCH_MODEL names no GGUF file")
 	}
 	family, cfg, src := openGGUF(t, path)
-	t.Cleanup(func() { src.Close() })
 	m, err := family.Load(cfg, src, pool, model.GGUF)
 	if err != nil {
 		t.Fatal(err)
