@@ -25,7 +25,10 @@ import (
 type apiFlags struct {
 	url     string
 	key     string
+	method  string
 	data    string
+	fields  []string
+	texts   []string
 	headers []string
 	query   []string
 	include bool
@@ -38,25 +41,39 @@ func newAPI(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "api [METHOD PATH]", Short: "List every route of the server, or call one",
 		Long: "Without arguments, list the routes; with a path, describe it; with a method and a path, call it and print the\n" +
-			"body. The server is --url, else SAMPO_URL, else the one that runs with this home, else the default port on this\n" +
-			"machine. The key is --key, else SAMPO_API_KEY, else the one in the home, which is sent to this machine only.",
+			"body. A path with a body is a POST. The server is --url, else SAMPO_URL, else the one that runs with this home,\n" +
+			"else the default port on this machine. The key is --key, else SAMPO_API_KEY, else the one in the home, which is\n" +
+			"sent to this machine only.",
 		Example: "  sampo api\n  sampo api /v1/models\n  sampo api GET /api/health\n" +
-			"  sampo api POST /v1/completions --data '{\"prompt\": \"The sea is\"}'",
+			"  sampo api POST /v1/completions -d '{\"prompt\": \"The sea is\"}'\n" +
+			"  sampo api POST /v1/completions -F prompt=@tale.txt -F max_tokens=8 -F 'stop=[\".\"]'",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch len(args) {
-			case 0:
+			calls := f.method != "" || f.data != "" || len(f.fields)+len(f.texts) > 0
+			switch {
+			case len(args) == 2 && f.method != "":
+				return usagef("api: the method is given twice, %s and --method %s", args[0], f.method)
+			case len(args) == 2:
+				f.method = args[0]
+			case calls && len(args) == 0:
+				return usagef("api: a call needs a path, such as /v1/models")
+			case len(args) == 0:
 				return f.list(env)
-			case 1:
+			case !calls:
 				return f.describe(env, args[0])
+			case f.method == "":
+				f.method = http.MethodPost
 			}
-			return f.call(cmd.Context(), env, strings.ToUpper(args[0]), "/"+strings.TrimPrefix(args[1], "/"))
+			return f.call(cmd.Context(), env, strings.ToUpper(f.method), "/"+strings.TrimPrefix(args[len(args)-1], "/"))
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.url, "url", "", "address of the server, such as http://127.0.0.1:7267")
 	flags.StringVar(&f.key, "key", "", "API key")
-	flags.StringVar(&f.data, "data", "", "body to send: JSON, @FILE, or - for standard input")
+	flags.StringVarP(&f.method, "method", "X", "", "method, in place of the first argument")
+	flags.StringVarP(&f.data, "data", "d", "", "body to send: JSON, @FILE, or - for standard input")
+	flags.StringArrayVarP(&f.fields, "field", "F", nil, "field of the body, as name=JSON, name=text or name=@FILE; of the query for GET")
+	flags.StringArrayVarP(&f.texts, "raw-field", "f", nil, "the same, always as text")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil, "header to send, as 'Name: value'")
 	flags.StringArrayVar(&f.query, "query", nil, "parameter to send, as name=value")
 	flags.BoolVarP(&f.include, "include", "i", false, "print status and headers to standard error")
@@ -200,16 +217,16 @@ func (f *apiFlags) request(ctx context.Context, env *Env, method, path string) (
 		}
 		query.Add(name, value)
 	}
-	target.RawQuery = query.Encode()
-	body, err := f.body(env)
+	body, err := f.body(env, method, query)
 	if err != nil {
 		return nil, err
 	}
+	target.RawQuery = query.Encode()
 	req, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, usagef("api: %v", err)
 	}
-	if f.data != "" {
+	if len(body) > 0 || f.data != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if key := f.keyFor(env, target, own); key != "" {
@@ -220,7 +237,11 @@ func (f *apiFlags) request(ctx context.Context, env *Env, method, path string) (
 		if !ok {
 			return nil, usagef("--header: got %q, want 'Name: value'", h)
 		}
-		req.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if strings.EqualFold(name, "Host") {
+			req.Host = value
+		}
+		req.Header.Set(name, value)
 	}
 	return req, nil
 }
@@ -257,21 +278,6 @@ func (f *apiFlags) keyFor(env *Env, target *url.URL, own bool) string {
 		return "" // there is none
 	}
 	return kept.keys[0].Secret
-}
-
-// body reads what --data names.
-func (f *apiFlags) body(env *Env) ([]byte, error) {
-	switch {
-	case f.data == "-":
-		return io.ReadAll(env.Stdin)
-	case strings.HasPrefix(f.data, "@"):
-		data, err := readSmall(f.data[1:])
-		if err != nil {
-			return nil, usagef("--data: %v", err)
-		}
-		return data, nil
-	}
-	return []byte(f.data), nil
 }
 
 // failure makes an error of an answer whose status tells of one.

