@@ -4,6 +4,10 @@ package scriptmodel
 
 import (
 	"bytes"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,5 +124,28 @@ func TestTheSameFileEveryTime(t *testing.T) {
 	}
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Error("two files differ")
+	}
+}
+
+// Scripts that only a suite in tests/clients uses were lost once, and no test here noticed.
+func TestEveryScriptThatAClientSuiteAsksForExists(t *testing.T) {
+	const suites = "../../../tests/clients"
+	asks := regexp.MustCompile(`say:([a-z]+)`)
+	found := 0
+	err := fs.WalkDir(os.DirFS(suites), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(suites + "/" + path)
+		for _, name := range asks.FindAllSubmatch(text, -1) {
+			found++
+			if !slices.ContainsFunc(Scripts, func(s Script) bool { return s.Name == string(name[1]) }) {
+				t.Errorf("%s asks for the script %q", path, name[1])
+			}
+		}
+		return err
+	})
+	if err != nil || found < 10 {
+		t.Errorf("%d found, %v", found, err)
 	}
 }

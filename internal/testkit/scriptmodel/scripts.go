@@ -67,6 +67,16 @@ var Scripts = []Script{
 	{"thinkcall", []string{
 		"<thi", "nk>\n", "A tool", " knows.", "\n</", "think>", "\n\n<tool_", "call>", "\n{\"name\": \"get_weather\", \"arguments\": {}}", "\n</tool_call", ">\n",
 	}},
+	// An agent's turns: a command that mends a file and, by its output, asks for the next turn; then the end of the task.
+	{"edit", []string{
+		"I will", " mend", " it.\n", "<tool_c", "all>\n", `{"name": "bash", "arguments": `, `{"command": "sed -i s/helo/hello/ greeting.txt`,
+		` && cat greeting.txt && `, `echo say:'submit'"}}`, "\n</tool_c", "all>",
+	}},
+	{"submit", []string{
+		"Done", ".\n\n", "<tool_ca", "ll>\n", `{"name": "bash", "arguments": {"command": `, `"echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}}`, "\n</tool_ca", "ll>",
+	}},
+	// A program in a block of Markdown.
+	{"code", []string{"```", "python\n", "def", " double", "(x):\n", "    return", " 2", " *", " x", "\n```"}},
 	{"json", []string{`{"a`, `": `, `"x"`, "}\n\n"}},
 	{"yes", []string{"ye", "s."}},
 	{"no", []string{"no", ", ", "never."}},
