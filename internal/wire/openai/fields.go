@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -206,7 +207,7 @@ func (f *findings) toInteger(param string, v any) *int64 {
 	}
 	x, ok := n.Float64()
 	switch {
-	case !ok || x >= 1<<63 || x < -1<<63:
+	case !ok || x >= 1<<63 || x < -1<<63 || !strings.ContainsAny(string(n), ".eE"): // -1<<63 - 1 becomes -1<<63 as a float
 		f.fail(CodeInvalidValue, param, "%s must be a 64-bit integer, got %s.", param, shorten(string(n)))
 		return nil
 	case x != math.Trunc(x):

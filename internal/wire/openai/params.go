@@ -102,7 +102,7 @@ func (f *fields) readSampling(p *chat.Params) {
 func (f *fields) readBeam(c *Common, p *chat.Params) {
 	width := f.count("beam_width", "between 1 and 64", 1, MaxChoices)
 	penalty := f.number("length_penalty")
-	early := f.flag("early_stopping")
+	early := f.raw("early_stopping")
 	if !f.flag("use_beam_search") && width == nil {
 		return
 	}
@@ -118,7 +118,7 @@ func (f *fields) readBeam(c *Common, p *chat.Params) {
 		f.fail(CodeInvalidValue, "beam_width", "beam_width must be at least n (%d), got %d.", p.Choices, p.Beam.Width)
 	case c.Stream:
 		f.fail(CodeInvalidValue, "stream", "Beam search can't be streamed: which beam wins is known at the end.")
-	case early:
+	case early != nil && early != false:
 		f.fail(CodeInvalidValue, "early_stopping", "early_stopping is not supported: the search goes on while a beam can still win.")
 	}
 }
@@ -161,7 +161,11 @@ func (f *fields) readBias() []chat.TokenBias {
 			f.fail(CodeInvalidValue, "logit_bias", "logit_bias has the key %q, which is out of every vocabulary.", key)
 			return nil
 		}
-		if x := o.number(key); x != nil {
+		x := o.number(key)
+		switch {
+		case o.raw(key) == nil:
+			o.wrongType(key, "a number", nil)
+		case x != nil:
 			list = append(list, chat.TokenBias{Token: token.ID(id), Value: max(-maxBias, min(maxBias, *x))})
 		}
 	}

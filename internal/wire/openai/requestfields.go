@@ -28,7 +28,7 @@ var samplingFields = []requestField{
 	{"use_beam_search", "boolean", "Look for the most probable answers instead of sampling."},
 	{"beam_width", "integer 1 64", "Beams to follow, at least n. Turns beam search on."},
 	{"length_penalty", "number", "With beams: the sum of logprobs is divided by the length to this power. Default 1."},
-	{"early_stopping", "boolean", "Must be false with beams."},
+	{"early_stopping", `{}`, "Must be false with beams; without them it changes nothing."},
 	{"logit_bias", `{"type":"object","maxProperties":1024,"additionalProperties":{"type":"number"}}`, "From token id to what is added to its logit, clamped to -100 and 100."},
 	{"allowed_token_ids", "integer[]", "Only these tokens may be chosen."},
 	{"bad_words", "string[]", "Texts that must not be written, up to 1,024."},
