@@ -45,6 +45,7 @@ node_packages() {
 # serve starts a server with the given models and flags on a free port, or on $PORT, and sets $url.
 serve() {
   local log=$scratch/serve-${#servers[@]}.log
+  : >"$log"
   SAMPO_HOME=$scratch/home "$SAMPO" serve --port "${PORT:-0}" "$@" >"$log" 2>"$log.err" &
   servers+=($!)
   for _ in $(seq 300); do
