@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
@@ -47,6 +48,10 @@ type Env struct {
 	Listen    func()           // from then on Signals gets them; before, they end the process; nil: Signals has them anyway
 	Terminal  bool             // standard input and output are a terminal
 	WidthFunc func() int       // columns of the terminal
+
+	modelsDirs []string // --models-dir
+	modelsDir  *pflag.Flag
+	config     string // --config of serve
 }
 
 // System returns the Env of this process.
@@ -152,6 +157,8 @@ func newRoot(env *Env) *cobra.Command {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().StringSliceVar(&env.modelsDirs, "models-dir", nil, "folder with models, looked through beside those of other programs; may be repeated")
+	env.modelsDir = root.PersistentFlags().Lookup("models-dir")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError("", err)} })
 	root.AddCommand(
 		newServe(env), newRun(env), newList(env), newShow(env), newBench(env),

@@ -123,19 +123,17 @@ func fileExists(path string) bool {
 }
 
 func (d *diagnosis) lookAtStores(env *Env) {
-	r := env.registry()
-	count := map[string]int{}
-	total := 0
-	for _, m := range r.List() {
-		count[m.Store]++
-		total++
-	}
-	for _, s := range r.Stores() {
-		d.Stores = append(d.Stores, storeFinding{s.Kind, s.Folder, fileExists(s.Folder), count[s.Kind]})
+	r, err := env.registry()
+	if err != nil {
+		d.problem("%v", err)
 	}
 	d.Next = "sampo run sampo/mini-chat"
-	if total > 1 {
-		d.Next = "sampo list"
+	for _, s := range r.Stores() {
+		n := len(r.In(s))
+		d.Stores = append(d.Stores, storeFinding{s.Kind, s.Folder, fileExists(s.Folder), n})
+		if n > 0 {
+			d.Next = "sampo list"
+		}
 	}
 }
 
@@ -164,6 +162,9 @@ func (d *diagnosis) print(env *Env) error {
 		state := "not there"
 		if s.Found {
 			state = fmt.Sprintf("%d models", s.Models)
+			if s.Models == 1 {
+				state = "1 model"
+			}
 		}
 		fmt.Fprintf(w, "store\t%s: %s (%s)\n", s.Kind, s.Folder, state)
 	}

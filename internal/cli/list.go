@@ -26,10 +26,15 @@ func newList(env *Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the models on this machine", Args: exactArgs(),
-		Long: "List the models on this machine: the built-in one, and those found where other programs keep them\n" +
-			"(Hugging Face, ModelScope, LM Studio, Ollama). They are used where they lie. sampo doctor shows the folders.",
+		Long: "List the models on this machine: the built-in one, those found where other programs keep them (Hugging\n" +
+			"Face, ModelScope, LM Studio, Ollama), and those in folders of --models-dir, which is also SAMPO_MODELS_DIR and\n" +
+			"models_dir in the configuration file. They are used where they lie. sampo doctor shows the folders.",
 		RunE: func(*cobra.Command, []string) error {
-			models := env.registry().List()
+			r, err := env.registry()
+			if err != nil {
+				return err
+			}
+			models := r.List()
 			if asJSON {
 				return printJSON(env, listed(models))
 			}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -23,11 +24,34 @@ import (
 )
 
 // registry returns the models of this machine.
-func (e *Env) registry() *registry.Registry {
+func (e *Env) registry() (*registry.Registry, error) {
+	folders, err := e.modelFolders()
+	locations := registry.Locate(e.HomeDir, e.home(), e.Getenv)
+	locations.Folders = folders
 	return registry.New(registry.Config{
-		Locations: registry.Locate(e.HomeDir, e.home(), e.Getenv),
+		Locations: locations,
 		Embedded:  map[string][]byte{assets.MiniChatName: assets.MiniChat()},
-	})
+	}), err
+}
+
+// modelFolders returns the folders that --models-dir, its variable or the configuration names.
+func (e *Env) modelFolders() ([]string, error) {
+	if !e.modelsDir.Changed { // serve has looked already
+		file, _, err := readConfig(e, e.config)
+		if err == nil {
+			err = fillFlag(e, e.modelsDir, file)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	folders := slices.Clone(e.modelsDirs)
+	for i, f := range folders {
+		if rest, ok := strings.CutPrefix(f, "~"+string(filepath.Separator)); ok {
+			folders[i] = filepath.Join(e.HomeDir, rest)
+		}
+	}
+	return folders, nil
 }
 
 // modelFlags are the flags of every command that runs a model.
@@ -176,7 +200,11 @@ func (f *modelFlags) openDraft(env *Env) (*bundle.Bundle, error) {
 
 // find finds a model on this machine, for the only backend that this build has.
 func (e *Env) find(name string) (registry.Model, error) {
-	m, err := e.registry().Resolve(name)
+	r, err := e.registry()
+	if err != nil {
+		return registry.Model{}, err
+	}
+	m, err := r.Resolve(name)
 	if err == nil && m.Backend != "" && m.Backend != "cpu" {
 		err = usagef("%s: backend %q is not part of this build; it has @cpu", name, m.Backend)
 	}

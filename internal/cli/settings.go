@@ -3,11 +3,13 @@
 package cli
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +30,7 @@ func (e *Env) home() string {
 // A flag --max-num-seqs is the variable SAMPO_MAX_NUM_SEQS and the key max_num_seqs; a nested key joins its parts with
 // dashes. It returns the file's list of models.
 func applySettings(env *Env, cmd *cobra.Command, configPath string) (models []string, err error) {
+	env.config = configPath
 	file, models, err := readConfig(env, configPath)
 	if err != nil {
 		return nil, err
@@ -36,9 +39,9 @@ func applySettings(env *Env, cmd *cobra.Command, configPath string) (models []st
 	var errs []error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		known[f.Name] = true
-		errs = append(errs, fillFlag(env, cmd.Flags(), f, file))
+		errs = append(errs, fillFlag(env, f, file))
 	})
-	for _, key := range sortedKeys(file) {
+	for _, key := range slices.Sorted(maps.Keys(file)) {
 		if !known[key] || key == "config" || key == "help" {
 			return nil, usagef("config: unknown key %q; the keys are the flags of 'sampo serve --help'", strings.ReplaceAll(key, "-", "_"))
 		}
@@ -47,28 +50,43 @@ func applySettings(env *Env, cmd *cobra.Command, configPath string) (models []st
 }
 
 // fillFlag sets one flag that the command line left open.
-func fillFlag(env *Env, flags *pflag.FlagSet, f *pflag.Flag, file map[string]string) error {
+func fillFlag(env *Env, f *pflag.Flag, file map[string]setting) error {
 	if f.Changed || f.Name == "help" {
 		return nil
 	}
 	variable := "SAMPO_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 	if value := env.Getenv(variable); value != "" {
-		if err := flags.Set(f.Name, value); err != nil {
-			return &usageError{flagError(variable, err)}
-		}
-		return nil
+		return setFlag(f, variable, value)
 	}
 	if value, ok := file[f.Name]; ok {
-		if err := flags.Set(f.Name, value); err != nil {
-			return &usageError{flagError("config: "+strings.ReplaceAll(f.Name, "-", "_"), err)}
+		key := "config: " + strings.ReplaceAll(f.Name, "-", "_")
+		if _, list := f.Value.(pflag.SliceValue); value.list && !list {
+			return usagef("%s: a list is not expected here", key)
 		}
+		return setFlag(f, key, value.text)
 	}
 	return nil
 }
 
+// setFlag sets a flag as if it had been given. The value came under the given name.
+func setFlag(f *pflag.Flag, name, value string) error {
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	set.AddFlag(f)
+	if err := set.Set(f.Name, value); err != nil {
+		return &usageError{flagError(name, err)}
+	}
+	return nil
+}
+
+// A setting is a value in the configuration file, spelled as a flag takes it.
+type setting struct {
+	text string
+	list bool
+}
+
 // readConfig reads the configuration file into flag names and values, and its list of models. Without a path the file in
 // the home is read if it is there.
-func readConfig(env *Env, path string) (map[string]string, []string, error) {
+func readConfig(env *Env, path string) (map[string]setting, []string, error) {
 	named := path != "" || env.Getenv("SAMPO_CONFIG") != ""
 	if path == "" {
 		path = env.Getenv("SAMPO_CONFIG")
@@ -91,7 +109,7 @@ func readConfig(env *Env, path string) (map[string]string, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	values := map[string]string{}
+	values := map[string]setting{}
 	if err := flatten(values, "", tree); err != nil {
 		return nil, nil, err
 	}
@@ -121,7 +139,7 @@ func takeModels(tree map[string]any) ([]string, error) {
 }
 
 // flatten joins nested keys with dashes.
-func flatten(dst map[string]string, prefix string, tree map[string]any) error {
+func flatten(dst map[string]setting, prefix string, tree map[string]any) error {
 	for key, value := range tree {
 		name := prefix + strings.ReplaceAll(key, "_", "-")
 		switch v := value.(type) {
@@ -130,20 +148,32 @@ func flatten(dst map[string]string, prefix string, tree map[string]any) error {
 				return err
 			}
 		case []any:
-			return usagef("config: %s: a list is not expected here", key)
+			text, err := joined(v)
+			if err != nil {
+				return usagef("config: %s: %v", key, err)
+			}
+			dst[name] = setting{text, true}
 		case nil: // null leaves the default
 		default:
-			dst[name] = fmt.Sprint(v)
+			dst[name] = setting{text: fmt.Sprint(v)}
 		}
 	}
 	return nil
 }
 
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
+// joined spells a list as flags take it: with commas, and quotes around what has one.
+func joined(list []any) (string, error) {
+	items := make([]string, len(list))
+	for i, item := range list {
+		switch item.(type) {
+		case map[string]any, []any, nil:
+			return "", fmt.Errorf("item %d: want a text or a number", i)
+		}
+		items[i] = fmt.Sprint(item)
 	}
-	sort.Strings(keys)
-	return keys
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	err := w.Write(items)
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n"), err
 }

@@ -73,6 +73,9 @@ const (
 	Folder      = "folder"
 )
 
+// kinds are all kinds in the order in which names are looked up.
+var kinds = []string{Embedded, Sampo, HuggingFace, ModelScope, LMStudio, Ollama, Folder}
+
 // Stores lists the folders in the order in which names are looked up.
 func (l Locations) Stores() []Store {
 	var all []Store

@@ -48,6 +48,14 @@ func stem(file string) string {
 	return strings.TrimSuffix(base, ".gguf")
 }
 
+// from says whether this is a model of repo. Ollama's commands leave out what most names of its store begin with.
+func (m *Model) from(repo string) bool {
+	if m.Store == Ollama {
+		repo = strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(repo), ollamaHost+"/"), ollamaOwner+"/")
+	}
+	return strings.EqualFold(m.Repo, repo)
+}
+
 // is says whether variant means this model: by its file, with or without ending, its tag or its quantisation.
 func (m *Model) is(variant string) bool {
 	for _, name := range []string{m.Variant, filepath.Base(m.Variant), stem(m.Variant), m.Quantization} {

@@ -54,12 +54,18 @@ func ollamaModels(dir string) []Model {
 	return all
 }
 
+// What Ollama's own commands leave out of names.
+const (
+	ollamaHost  = "registry.ollama.ai"
+	ollamaOwner = "library"
+)
+
 // ollamaRepo shortens a name as Ollama's own commands do.
 func ollamaRepo(host, owner, name string) string {
 	switch {
-	case host != "registry.ollama.ai":
+	case host != ollamaHost:
 		return host + "/" + owner + "/" + name
-	case owner != "library":
+	case owner != ollamaOwner:
 		return owner + "/" + name
 	}
 	return name

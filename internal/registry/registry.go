@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,8 +29,24 @@ func New(cfg Config) *Registry { return &Registry{cfg} }
 // Stores lists where it looks, in order.
 func (r *Registry) Stores() []Store { return r.cfg.Locations.Stores() }
 
-// List lists the models of this machine: those inside the program, then store by store.
+// In lists the models of one store, under the names that they have there.
+func (r *Registry) In(s Store) []Model { return s.models() }
+
+// List lists the models of this machine: those inside the program, then store by store. One whose name means another, of an earlier
+// store, is named by its path.
 func (r *Registry) List() []Model {
+	all := r.all()
+	renamed := slices.Clone(all)
+	for i, m := range all {
+		if got, err := r.pick(m.Name, all); err != nil || got.Path != m.Path {
+			renamed[i].Name = m.Path
+		}
+	}
+	return renamed
+}
+
+// all lists the models by the names of their stores.
+func (r *Registry) all() []Model {
 	all := r.embedded()
 	for _, s := range r.Stores() {
 		all = append(all, s.models()...)
@@ -105,25 +122,30 @@ func (r *Registry) find(name string) (Model, error) {
 	if looksLikePath(name) {
 		return Model{}, fmt.Errorf("registry: %s: no such file or folder: %w", name, fs.ErrNotExist)
 	}
-	all := r.List()
+	return r.pick(name, r.all())
+}
+
+// pick finds the model that a name means among all of them: the first store that has it counts.
+func (r *Registry) pick(name string, all []Model) (Model, error) {
 	repo, variant, _ := strings.Cut(name, ":")
-	for _, s := range append([]Store{{Kind: Embedded}}, r.Stores()...) {
-		var fits, repoModels []Model
+	var others []Model // of the repository
+	for _, kind := range kinds {
+		var fits []Model
 		for _, m := range all {
-			if m.Store != s.Kind || !strings.EqualFold(m.Repo, repo) {
-				continue
-			}
-			repoModels = append(repoModels, m)
-			if variant == "" || m.is(variant) {
+			switch {
+			case m.Store != kind || !m.from(repo):
+			case variant == "" || m.is(variant):
 				fits = append(fits, m)
+			default:
+				others = append(others, m)
 			}
 		}
 		if len(fits) > 0 {
 			return choose(name, fits)
 		}
-		if len(repoModels) > 0 && variant != "" {
-			return Model{}, fmt.Errorf("registry: %s has no %q on this machine; it has %s: %w", repo, variant, names(repoModels), ErrUnknownModel)
-		}
+	}
+	if len(others) > 0 {
+		return Model{}, fmt.Errorf("registry: %s has no %q on this machine; it has %s: %w", repo, variant, names(others), ErrUnknownModel)
 	}
 	return Model{}, unknown(name, all)
 }
@@ -171,7 +193,9 @@ func choose(name string, fits []Model) (Model, error) {
 func names(models []Model) string {
 	var all []string
 	for _, m := range models {
-		all = append(all, m.Name)
+		if !slices.Contains(all, m.Name) {
+			all = append(all, m.Name)
+		}
 	}
 	return strings.Join(all, ", ")
 }

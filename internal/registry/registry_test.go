@@ -81,6 +81,7 @@ func machine(t *testing.T) Config {
 		"scope/hub/q/older/m-Q8_0.gguf":                  "123",
 
 		"lm/o/snap/m-Q4_K_M.gguf":    "1",
+		"lm/o/snap/m-Q5_0.gguf":      "1",
 		"lm/o/two/first.gguf":        "1",
 		"lm/o/two/second.gguf":       "1",
 		"lm/o/.hidden/m-Q4_K_M.gguf": "1",
@@ -134,8 +135,10 @@ func withVocabulary() []byte {
 
 func TestListFindsTheModelsOfEveryStore(t *testing.T) {
 	var got []string
-	for _, m := range New(machine(t)).List() {
-		got = append(got, fmt.Sprintf("%s [%s] %d", m.Name, m.Store, m.Bytes))
+	cfg := machine(t)
+	for _, m := range New(cfg).List() {
+		name := filepath.ToSlash(strings.Replace(m.Name, cfg.Locations.LMStudio[0], "LM", 1))
+		got = append(got, fmt.Sprintf("%s [%s] %d", name, m.Store, m.Bytes))
 	}
 	got[0] = strings.Fields(got[0])[0]
 	want := []string{
@@ -149,7 +152,8 @@ func TestListFindsTheModelsOfEveryStore(t *testing.T) {
 		"q/Tiny2.5 [ModelScope] 7",
 		"q/older:Q4_0 [ModelScope] 2",
 		"q/older:Q8_0 [ModelScope] 3",
-		"o/snap [LM Studio] 1",
+		"LM/o/snap/m-Q4_K_M.gguf [LM Studio] 1", // the Hugging Face cache has o/snap:Q4_K_M too
+		"o/snap:Q5_0 [LM Studio] 1",
 		"o/two:first.gguf [LM Studio] 1",
 		"o/two:second.gguf [LM Studio] 1",
 		"hf.co/o/n:Q4_0 [Ollama] 3",
@@ -184,11 +188,14 @@ func TestResolveFindsModelsByEveryKindOfName(t *testing.T) {
 		{"o/snap:m-Q8_0", filepath.Join(hub, "m-Q8_0.gguf"), ""},
 		{"o/snap:BF16", filepath.Join(hub, "BF16", "m-BF16-00001-of-00002.gguf"), ""},
 		{"o/snap:BF16/m-BF16-00001-of-00002.gguf", filepath.Join(hub, "BF16", "m-BF16-00001-of-00002.gguf"), ""},
+		{"o/snap:q5_0", filepath.Join(lm, "o", "snap", "m-Q5_0.gguf"), ""}, // the first store has other files of it
 		{"q/tiny2.5", filepath.Join(cfg.Locations.ModelScope[0], "q", "Tiny2.5"), ""},
 		{"q/older", filepath.Join(cfg.Locations.ModelScope[1], "q", "older", "m-Q8_0.gguf"), ""},
 		{"q/older:q4_0", filepath.Join(cfg.Locations.ModelScope[1], "q", "older", "m-Q4_0.gguf"), ""},
 		{"o/two:second", filepath.Join(lm, "o", "two", "second.gguf"), ""},
 		{"tiny", filepath.Join(ollama, "sha256-"+blob(1)), ""},
+		{"library/tiny:1b", filepath.Join(ollama, "sha256-"+blob(2)), ""},
+		{"registry.ollama.ai/library/tiny:1b", filepath.Join(ollama, "sha256-"+blob(2)), ""},
 		{"tiny:1b", filepath.Join(ollama, "sha256-"+blob(2)), ""},
 		{"you/tuned", filepath.Join(ollama, "sha256-"+blob(1)), ""},
 		{filepath.Join(lm, "o", "two", "first.gguf"), filepath.Join(lm, "o", "two", "first.gguf"), ""},
@@ -206,10 +213,10 @@ func TestEveryListedNameResolvesToItsModel(t *testing.T) {
 	r := New(machine(t))
 	seen := map[string]bool{}
 	for _, m := range r.List() {
-		if seen[strings.ToLower(m.Repo)] && m.Store == LMStudio {
-			continue // hidden behind the same name in an earlier store
+		if seen[strings.ToLower(m.Name)] {
+			t.Errorf("two models are called %q", m.Name)
 		}
-		seen[strings.ToLower(m.Repo)] = true
+		seen[strings.ToLower(m.Name)] = true
 		got, err := r.Resolve(m.Name)
 		if err != nil || got.Path != m.Path {
 			t.Errorf("Resolve(%q) = %q, %v, want %q", m.Name, got.Path, err, m.Path)
@@ -227,7 +234,7 @@ func TestUnknownNamesAreAnsweredWithHelp(t *testing.T) {
 		{"o/puled", `model "o/puled" is not on this machine; near it are o/pulled`, ErrUnknownModel},
 		{"tinny", `near it are tiny:1b, tiny:latest; sampo list shows those that are`, ErrUnknownModel},
 		{"mini-chat", `near it are sampo/mini-chat`, ErrUnknownModel},
-		{"o/snap:Q3_K", `registry: o/snap has no "Q3_K" on this machine; it has o/snap:Q4_K_M, o/snap:Q8_0, o/snap:BF16`, ErrUnknownModel},
+		{"o/snap:Q3_K", `registry: o/snap has no "Q3_K" on this machine; it has o/snap:Q4_K_M, o/snap:Q8_0, o/snap:BF16, o/snap:Q5_0`, ErrUnknownModel},
 		{"o/two", `registry: o/two means several models: name one of o/two:first.gguf, o/two:second.gguf`, nil},
 		{"./none", `registry: ./none: no such file or folder`, fs.ErrNotExist},
 		{"none.gguf", `registry: none.gguf: no such file or folder`, fs.ErrNotExist},
