@@ -134,8 +134,8 @@ func TestFolderOpensAndLoads(t *testing.T) {
 			t.Errorf("special tokens (-want +got):\n%s", diff)
 		}
 		d := b.Defaults
-		got := []any{number(d.Temperature), number(d.TopK), number(d.TopP), number(d.MinP), number(d.RepetitionPenalty), number(d.MaxTokens), d.EOS}
-		if diff := cmp.Diff([]any{float32(0.6), 20, float32(0.95), nil, float32(1.05), 64, []token.ID{29, 5}}, got); diff != "" {
+		got := []any{number(d.Temperature), number(d.TopK), number(d.TopP), number(d.MinP), number(d.RepetitionPenalty), d.EOS}
+		if diff := cmp.Diff([]any{float32(0.6), 20, float32(0.95), nil, float32(1.05), []token.ID{29, 5}}, got); diff != "" {
 			t.Errorf("defaults (-want +got):\n%s", diff)
 		}
 		checkLoads(t, b)

@@ -21,7 +21,6 @@ type GenerationDefaults struct {
 	MinP              *float32
 	RepetitionPenalty *float32
 	TopK              *int // 0 or less: all tokens
-	MaxTokens         *int // output tokens of a request
 	EOS               []token.ID
 }
 
@@ -33,21 +32,17 @@ type setting struct {
 }
 
 // settings lists the numbers of d under the keys of a format, in this order: temperature, top p, min p, repetition
-// penalty, top k, new tokens. A key may be "".
-func (d *GenerationDefaults) settings(keys [6]string) []setting {
+// penalty, top k.
+func (d *GenerationDefaults) settings(keys [5]string) []setting {
 	float := func(dst **float32) func(float64) {
 		return func(v float64) { f := float32(v); *dst = &f }
-	}
-	integer := func(dst **int) func(float64) {
-		return func(v float64) { i := int(v); *dst = &i }
 	}
 	return []setting{
 		{keys[0], float(&d.Temperature), 0, math.MaxFloat32},
 		{keys[1], float(&d.TopP), 0, 1},
 		{keys[2], float(&d.MinP), 0, 1},
 		{keys[3], float(&d.RepetitionPenalty), math.SmallestNonzeroFloat32, math.MaxFloat32},
-		{keys[4], integer(&d.TopK), -1, math.MaxInt32},
-		{keys[5], integer(&d.MaxTokens), 1, math.MaxInt32},
+		{keys[4], func(v float64) { k := int(v); d.TopK = &k }, -1, math.MaxInt32},
 	}
 }
 
@@ -62,7 +57,7 @@ func (s setting) check(v float64) error {
 // fromGGUF takes the defaults of a GGUF file.
 func (d *GenerationDefaults) fromGGUF(meta *gguf.Metadata) error {
 	const prefix = "general.sampling."
-	for _, s := range d.settings([6]string{prefix + "temp", prefix + "top_p", prefix + "min_p", prefix + "penalty_repeat", prefix + "top_k", ""}) {
+	for _, s := range d.settings([5]string{prefix + "temp", prefix + "top_p", prefix + "min_p", prefix + "penalty_repeat", prefix + "top_k"}) {
 		value, ok := meta.Value(s.key)
 		if !ok {
 			continue
@@ -79,14 +74,15 @@ func (d *GenerationDefaults) fromGGUF(meta *gguf.Metadata) error {
 	return nil
 }
 
-// fromJSON takes the defaults of generation_config.json, or nothing if there is none.
+// fromJSON takes the defaults of generation_config.json, or nothing if there is none. Its max_new_tokens is none of them: an answer may
+// take the rest of the context.
 func (d *GenerationDefaults) fromJSON(o *ordjson.Object) error {
-	keys := [6]string{"temperature", "top_p", "min_p", "repetition_penalty", "top_k", "max_new_tokens"}
+	keys := [5]string{"temperature", "top_p", "min_p", "repetition_penalty", "top_k"}
 	return d.fromObject(o, "generation_config.json", keys)
 }
 
 // fromObject takes the numbers that an object has under the keys of settings.
-func (d *GenerationDefaults) fromObject(o *ordjson.Object, file string, keys [6]string) error {
+func (d *GenerationDefaults) fromObject(o *ordjson.Object, file string, keys [5]string) error {
 	for _, s := range d.settings(keys) {
 		value, _ := o.Get(s.key)
 		if value == nil {
@@ -122,7 +118,7 @@ func (d *GenerationDefaults) fromStore(params []byte, t *tokenizer.Tokenizer) er
 	if !ok {
 		return fmt.Errorf("%s: got a JSON value that is no object", storeFile)
 	}
-	if err := d.fromObject(o, storeFile, [6]string{"temperature", "top_p", "min_p", "repeat_penalty", "top_k", ""}); err != nil {
+	if err := d.fromObject(o, storeFile, [5]string{"temperature", "top_p", "min_p", "repeat_penalty", "top_k"}); err != nil {
 		return err
 	}
 	stops, _ := o.Array("stop")
