@@ -22,6 +22,7 @@ type access struct {
 	keys     []server.Key // none: no key is needed
 	keyFile  string       // where the keys come from; "" for the environment
 	made     bool         // the key was made now
+	outside  []string     // addresses for other machines, where the server listens everywhere
 	warning  string
 }
 
@@ -139,6 +140,9 @@ func (a *access) shellKey() string {
 
 // print tells who may use the server.
 func (a *access) print(env *Env) {
+	if len(a.outside) > 0 {
+		fmt.Fprintf(env.Stdout, "  others   reach it at %s\n", strings.Join(a.outside, ", "))
+	}
 	switch {
 	case a.made:
 		fmt.Fprintf(env.Stdout, "  key      %s (kept in %s)\n", a.keys[0].Secret, a.keyFile)

@@ -211,6 +211,18 @@ func (e *Env) find(name string) (registry.Model, error) {
 	return m, err
 }
 
+// findAll finds several models.
+func (e *Env) findAll(names []string) ([]registry.Model, error) {
+	found := make([]registry.Model, len(names))
+	for i, name := range names {
+		var err error
+		if found[i], err = e.find(name); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // tighten makes a key file readable by its owner only, and reports whether others could read it.
 func tighten(path string) (loose bool, err error) {
 	info, err := os.Stat(path)

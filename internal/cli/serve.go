@@ -103,6 +103,8 @@ func (f *serveFlags) check(models []string) error {
 		return usagef("--shutdown-drain: got %v, want at least 0", f.drain)
 	case f.public && f.noAuth:
 		return usagef("--public demands a key, and --no-auth none: give one of them")
+	case f.apiKeyFile != "" && f.noAuth:
+		return usagef("--api-key-file demands a key, and --no-auth none: give one of them")
 	}
 	return f.model.check()
 }
@@ -128,11 +130,9 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	found := make([]registry.Model, len(names))
-	for i, name := range names {
-		if found[i], err = env.find(name); err != nil {
-			return err
-		}
+	found, err := env.findAll(names)
+	if err != nil {
+		return err
 	}
 	opt, err := f.model.bundleOptions()
 	if err != nil {
@@ -144,23 +144,34 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	}
 	pool := tensor.NewPool(f.model.threads)
 	defer pool.Close()
-	models, offers, err := f.openAll(env, found, opt, host{pool: pool, log: log})
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
 	address := baseURL(access.host, listener.Addr())
-	s := server.New(server.Config{
-		Models: offers, Version: Version, Revision: revision(), Address: address, Keys: access.keys,
+	cfg := server.Config{
+		Version: Version, Revision: revision(), Address: address, Keys: access.keys,
 		Loopback: access.loopback, Hosts: f.hosts, Origins: f.origins, MaxBody: int64(f.maxBody),
 		EarlyHeaders: f.earlyHeaders, Log: log, Tracer: tracer, Secret: secret,
-	})
+	}
+	early := startStandIn(listener, cfg)
+	models, offers, err := f.openAll(env, found, opt, host{pool: pool, log: log})
+	err = errors.Join(err, early.handOver())
+	defer early.wait()
+	if err != nil {
+		return errors.Join(err, closeAll(models), listener.Close())
+	}
+	cfg.Models = offers
+	access.outside = outsideURLs(access.host, listener.Addr())
+	s := server.New(cfg)
 	defer writeServerFile(env, address)()
 	printBanner(env, address, access, models, tracer)
 	err = f.run(env, s, listener, models)
+	return errors.Join(err, closeAll(models), closeTracer(tracer))
+}
+
+func closeAll(models []*local.Model) error {
+	var err error
 	for _, m := range models {
 		err = errors.Join(err, m.Close())
 	}
-	return errors.Join(err, closeTracer(tracer))
+	return err
 }
 
 // newLog returns the log on standard error.
@@ -181,11 +192,7 @@ func (f *serveFlags) openAll(env *Env, found []registry.Model, opt bundle.Option
 			err = errors.Join(usagef("serve: two models are named %q; --model-id renames a single one", m.Name), m.Close())
 		}
 		if err != nil {
-			err = withHolders(err, models)
-			for _, open := range models {
-				err = errors.Join(err, open.Close())
-			}
-			return nil, nil, err
+			return nil, nil, errors.Join(withHolders(err, models), closeAll(models))
 		}
 		seen[m.Name] = true
 		on.reserved += m.CacheBytes
@@ -226,6 +233,22 @@ func baseURL(host string, addr net.Addr) string {
 		host = defaultHost
 	}
 	return "http://" + net.JoinHostPort(host, port)
+}
+
+// outsideURLs returns addresses that other machines may reach a server at that listens everywhere.
+func outsideURLs(host string, addr net.Addr) []string {
+	_, port, err := net.SplitHostPort(addr.String())
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return nil
+	}
+	var urls []string
+	addresses, _ := net.InterfaceAddrs() // without them there is nothing to tell
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
+			urls = append(urls, "http://"+net.JoinHostPort(n.IP.String(), port))
+		}
+	}
+	return urls
 }
 
 // printBanner tells where the server is, what it serves, and a line to try.

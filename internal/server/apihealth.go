@@ -65,6 +65,8 @@ func (s *Server) state() string {
 	switch err := s.healthy(); {
 	case s.draining.Load():
 		return "draining"
+	case s.cfg.Loading:
+		return "loading"
 	case err != nil:
 		return "stopped"
 	}

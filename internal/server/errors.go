@@ -58,6 +58,7 @@ func (p *problem) headers() map[string]string {
 var (
 	errInternal     = &problem{status: http.StatusInternalServerError, err: openai.Error{Message: "Internal server error", Type: openai.TypeServer}}
 	errShuttingDown = &problem{status: http.StatusServiceUnavailable, retryAfter: 5, err: openai.Error{Message: "The server is shutting down.", Type: openai.TypeUnavailable, Code: "shutting_down"}}
+	errLoading      = &problem{status: http.StatusServiceUnavailable, retryAfter: 1, err: openai.Error{Message: "The model is being loaded. Try again in a moment.", Type: openai.TypeUnavailable, Code: "model_loading"}}
 	errStopped      = &problem{status: http.StatusServiceUnavailable, retryAfter: 5, err: openai.Error{Message: "The engine has stopped.", Type: openai.TypeUnavailable, Code: "shutting_down"}}
 	errQueueFull    = &problem{status: http.StatusTooManyRequests, retryAfter: 1, err: openai.Error{Message: "The queue is full. Try again in a moment.", Type: openai.TypeRateLimit, Code: "queue_full"}}
 	errHeaders      = &problem{status: http.StatusRequestHeaderFieldsTooLarge, early: true, err: openai.Error{Message: fmt.Sprintf("The request has more than %d header lines.", maxHeaders), Type: openai.TypeInvalidRequest}}

@@ -16,6 +16,9 @@ import (
 
 // model finds a model by its name. Without a name it is the only one, or the only one that the route can use.
 func (s *Server) model(name string, usable func(Model) bool) (Model, error) {
+	if s.cfg.Loading {
+		return Model{}, errLoading
+	}
 	if name != "" {
 		if m, ok := s.models[name]; ok {
 			return m, nil
@@ -111,6 +114,9 @@ func (s *Server) absentEntry(m AbsentModel) openai.ModelEntry {
 
 // listModels answers GET /v1/models.
 func (s *Server) listModels(x *exchange) error {
+	if s.cfg.Loading {
+		return errLoading
+	}
 	entries := make([]openai.ModelEntry, len(s.cfg.Models))
 	for i, m := range s.cfg.Models {
 		entries[i] = s.entry(m)

@@ -119,7 +119,7 @@ func schemas() *ordjson.Object {
 	all.Set("Version", object("version", text()))
 	all.Set("Load", object("server_load", integer()))
 	all.Set("Health", object(
-		"state", members("type", "string", "enum", []any{"ok", "stopped", "draining"}),
+		"state", members("type", "string", "enum", []any{"ok", "loading", "stopped", "draining"}),
 		"warnings", list(text()),
 		"models", list(object(
 			"id", text(), "kind", text(), "resident", members("type", "boolean"), "tier", text(), "max_model_len", integer(),

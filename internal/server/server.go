@@ -54,6 +54,7 @@ type AbsentModel struct {
 type Config struct {
 	Absent         []AbsentModel // known, but not in memory; listed after the others
 	Models         []Model       // those in memory, in the order in which they are listed
+	Loading        bool          // the models are on their way: what needs one is told to come again
 	Version        string
 	Revision       string          // of the build; part of the fingerprint
 	Address        string          // base URL to show to people, such as http://127.0.0.1:7267
@@ -134,6 +135,7 @@ func New(cfg Config) *Server {
 		BaseContext: func(net.Listener) context.Context { return base }, ConnState: s.note,
 		ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
+	s.http.SetKeepAlivesEnabled(!cfg.Loading) // the next request goes to the server that has the models
 	return s
 }
 

@@ -18,6 +18,9 @@ func (s *Server) healthy() error {
 	if s.draining.Load() {
 		return errShuttingDown
 	}
+	if s.cfg.Loading {
+		return errLoading
+	}
 	for _, m := range s.cfg.Models {
 		if m.Engine.Err() != nil {
 			return errStopped
