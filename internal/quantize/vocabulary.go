@@ -4,21 +4,15 @@ package quantize
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/token"
 	"github.com/sampo-ai/sampo/internal/tokenizer"
-	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
-
-// maxTokenizerBytes caps a tokenizer.json. The largest in use have about 40 MB.
-const maxTokenizerBytes = 256 << 20
 
 // probe is a text that different pre-tokenizers cut differently.
 const probe = "Hello, world!  It's they'LL 1 22 333 4444 55555 a_b C++ x=y\n\n\tfunc(a, b) {\r\n  return a+b;\r\n}\n   \n" +
@@ -63,25 +57,33 @@ func setVocabulary(meta *gguf.Metadata, b *bundle.Bundle, dir string) error {
 
 // folderVocabulary makes the vocabulary of the tokenizer in a folder.
 func folderVocabulary(b *bundle.Bundle, dir string) (tokenizer.Vocab, error) {
-	for _, file := range []string{"tokenizer.json", "tekken.json"} { // in the order in which a bundle looks for them
-		data, err := weights.ReadIn(dir, file, maxTokenizerBytes)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		var v tokenizer.Vocab
-		switch {
-		case err != nil:
-		case file == "tekken.json":
-			v, err = tekkenVocabulary(b.Tokenizer, b.Config.Vocab)
-		default:
-			v, err = vocabulary(data, b.Tokenizer, b.Config.Vocab)
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: %w", file, err)
-		}
-		return v, err
+	files, err := bundle.ReadTokenizerFiles(dir)
+	if err != nil {
+		return tokenizer.Vocab{}, err
 	}
-	return tokenizer.Vocab{}, errors.New("no tokenizer.json or tekken.json: other kinds of tokenizer files cannot be written as GGUF")
+	v, err := vocabularyOfFiles(&files, b.Tokenizer, b.Config.Vocab)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", files.Name, err)
+	}
+	return v, err
+}
+
+// vocabularyOfFiles makes the vocabulary of t, which was read from files, for an embedding of so many rows.
+func vocabularyOfFiles(files *bundle.TokenizerFiles, t *tokenizer.Tokenizer, rows int) (tokenizer.Vocab, error) {
+	if older, ok := files.Vocab(); ok {
+		data, _, err := older.JSON()
+		if err != nil {
+			return tokenizer.Vocab{}, err
+		}
+		return vocabulary(data, t, rows)
+	}
+	switch {
+	case files.Name == "tokenizer.json":
+		return vocabulary(files.Data, t, rows)
+	case files.Name == "tekken.json", files.IsTiktoken():
+		return rankedVocabulary(t, rows)
+	}
+	return sentencePieceVocabulary(files, t, rows)
 }
 
 // vocabulary makes the vocabulary of a tokenizer that was read from data, for an embedding of so many rows. It fails for
@@ -94,14 +96,18 @@ func vocabulary(data []byte, t *tokenizer.Tokenizer, rows int) (tokenizer.Vocab,
 	}
 	v := vocabularyOf(t, rows)
 	file.setTypes(&v)
-	err := file.complete(&v, t)
-	if err == nil {
-		err = checkApart(v)
+	if err := file.complete(&v, t); err != nil {
+		return v, err
 	}
-	if err == nil {
-		err = checkAdded(v, t)
+	return v, checkTokens(v, t)
+}
+
+// checkTokens refuses tokens that GGUF files cannot have.
+func checkTokens(v tokenizer.Vocab, t *tokenizer.Tokenizer) error {
+	if err := checkApart(v); err != nil {
+		return err
 	}
-	return v, err
+	return checkAdded(v, t)
 }
 
 // checkApart refuses tokens that would be spelled alike, which llama.cpp does not read.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/token"
 	"github.com/sampo-ai/sampo/internal/tokenizer"
 )
@@ -36,9 +37,9 @@ func likeGPT2(v *tokenizer.Vocab, t *tokenizer.Tokenizer, merges []string) error
 	return errors.New("GGUF files have no name for this pre-tokenizer")
 }
 
-// tekkenVocabulary makes the vocabulary of a tekken.json. Its pieces merge in the order of their own ranks, so every pair
-// that makes a piece is a merge, in the order of what they make.
-func tekkenVocabulary(t *tokenizer.Tokenizer, rows int) (tokenizer.Vocab, error) {
+// rankedVocabulary makes the vocabulary of a tekken.json or a tiktoken file. Its pieces merge in the order of their own ranks, so
+// every pair that makes a piece is a merge, in the order of what they make.
+func rankedVocabulary(t *tokenizer.Tokenizer, rows int) (tokenizer.Vocab, error) {
 	v := vocabularyOf(t, rows)
 	known := make(map[string]bool, len(v.Tokens))
 	for id, piece := range v.Tokens {
@@ -57,8 +58,41 @@ func tekkenVocabulary(t *tokenizer.Tokenizer, rows int) (tokenizer.Vocab, error)
 			}
 		}
 	}
-	return v, likeGPT2(&v, t, v.Merges)
+	if err := likeGPT2(&v, t, v.Merges); err != nil {
+		return v, err
+	}
+	return v, checkTokens(v, t)
 }
+
+// sentencePieceVocabulary makes the vocabulary of a tokenizer.model, which has what GGUF files have. Added tokens are found before
+// spaces become marks, and spelled so.
+func sentencePieceVocabulary(files *bundle.TokenizerFiles, t *tokenizer.Tokenizer, rows int) (tokenizer.Vocab, error) {
+	own, err := tokenizer.SentencePieceVocab(files.Data, files.Config)
+	if err != nil {
+		return own, err
+	}
+	if own.Model == "llama" && (len(own.CharsMap) > 0 || *own.RemoveExtraSpaces) {
+		return own, errors.New("llama.cpp does not rewrite characters or spaces before a BPE of SentencePiece")
+	}
+	v := vocabularyOf(t, rows)
+	v.Model, v.Pre, v.CharsMap, v.AddSpacePrefix, v.RemoveExtraSpaces = own.Model, "default", own.CharsMap, own.AddSpacePrefix, own.RemoveExtraSpaces
+	v.Scores = make([]float32, len(v.Tokens))
+	for id, piece := range own.Tokens[:min(len(own.Tokens), rows)] {
+		if piece == "" {
+			continue // a hole between the pieces and the added tokens
+		}
+		if token.Kind(v.Types[id]) == token.UserDefined {
+			piece = strings.ReplaceAll(piece, "▁", " ")
+		}
+		v.Tokens[id], v.Scores[id] = piece, own.Scores[id]
+	}
+	if got, err := tokenizer.FromGGUF(v); err != nil || !cutAlike(got, t, v.Types, false) {
+		return v, errors.Join(errNotSentencePiece, err)
+	}
+	return v, checkTokens(v, t)
+}
+
+var errNotSentencePiece = errors.New("this tokenizer does not cut text as GGUF files' SentencePiece model does")
 
 // likeSentencePiece completes a vocabulary with byte fallback. GGUF files have a score for each token in place of merges:
 // the best score is merged first, so the number of the first merge that makes a token serves.
@@ -85,7 +119,7 @@ func likeSentencePiece(v *tokenizer.Vocab, t *tokenizer.Tokenizer, merges []stri
 	if trySwitches(v, t, true, &v.AddSpacePrefix) || trySwitches(v, t, false, &v.AddSpacePrefix) {
 		return nil
 	}
-	return errors.New("this tokenizer does not cut text as GGUF files' SentencePiece model does")
+	return errNotSentencePiece
 }
 
 // likeT5 completes a Unigram vocabulary.

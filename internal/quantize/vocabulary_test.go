@@ -113,7 +113,7 @@ func TestPiecesOfTekkenBecomeMerges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := tekkenVocabulary(tok, tok.VocabSize())
+	v, err := rankedVocabulary(tok, tok.VocabSize())
 	if err != nil || v.Pre != "tekken" || len(v.Merges) == 0 || !*v.AddBOS {
 		t.Fatalf("got %q with %d merges, %v", v.Pre, len(v.Merges), err)
 	}

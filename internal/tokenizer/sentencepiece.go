@@ -50,20 +50,40 @@ func FromSentencePiece(model, tokenizerConfig []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-func fromSentencePiece(model []byte, config *ordjson.Object) (*Tokenizer, error) {
-	if class, _ := config.String("tokenizer_class"); class != "" && !slices.Contains(idsOf, strings.TrimSuffix(class, "Fast")) {
-		return nil, fmt.Errorf("tokenizer_class %.80q: which IDs it gives the pieces is not known, want one of %q", class, idsOf)
+// SentencePieceVocab takes a tokenizer.model apart, and adds what the tokenizer_config.json beside it adds. FromSentencePiece builds
+// the tokenizer of it.
+func SentencePieceVocab(model, tokenizerConfig []byte) (Vocab, error) {
+	config, err := parseConfig(tokenizerConfig)
+	if err != nil {
+		return Vocab{}, fmt.Errorf("tokenizer: tokenizer_config.json: %w", err)
 	}
-	f := sentencePiece{vocab: NewVocab(), kind: 1, prefix: true, trim: true}
+	f, _, err := readSentencePiece(model, config)
+	if err != nil {
+		return Vocab{}, fmt.Errorf("tokenizer: tokenizer.model: %w", err)
+	}
+	return f.vocab, nil
+}
+
+// readSentencePiece reads the model, and gives the tokens that the configuration adds.
+func readSentencePiece(model []byte, config *ordjson.Object) (*sentencePiece, map[token.ID]addedToken, error) {
+	if class, _ := config.String("tokenizer_class"); class != "" && !slices.Contains(idsOf, strings.TrimSuffix(class, "Fast")) {
+		return nil, nil, fmt.Errorf("tokenizer_class %.80q: which IDs it gives the pieces is not known, want one of %q", class, idsOf)
+	}
+	f := &sentencePiece{vocab: NewVocab(), kind: 1, prefix: true, trim: true}
 	f.vocab.UNK, f.vocab.BOS, f.vocab.EOS = 0, 1, 2
 	if err := f.read(model); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	flags, err := f.addTokens(config)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = checkVocab(&f.vocab)
 	}
-	if err := checkVocab(&f.vocab); err != nil {
+	return f, flags, err
+}
+
+func fromSentencePiece(model []byte, config *ordjson.Object) (*Tokenizer, error) {
+	f, flags, err := readSentencePiece(model, config)
+	if err != nil {
 		return nil, err
 	}
 	build := fromLlama

@@ -37,11 +37,20 @@ const (
 	bertClass = "BertTokenizer"
 )
 
-// FromVocabFiles reads vocab.json with merges.txt, or vocab.txt, by way of the tokenizer.json that transformers makes of them.
+// FromVocabFiles reads vocab.json with merges.txt, or vocab.txt.
 func FromVocabFiles(f VocabFiles) (*Tokenizer, error) {
+	data, config, err := f.JSON()
+	if err != nil {
+		return nil, err
+	}
+	return FromJSON(data, config)
+}
+
+// JSON makes of the files the tokenizer.json that transformers makes of them, and a tokenizer_config.json with what follows from its class.
+func (f *VocabFiles) JSON() (data, tokenizerConfig []byte, err error) {
 	config, err := parseConfig(f.Config)
 	if err != nil {
-		return nil, fmt.Errorf("tokenizer: tokenizer_config.json: %w", err)
+		return nil, nil, fmt.Errorf("tokenizer: tokenizer_config.json: %w", err)
 	}
 	config = config.Clone()
 	whole := f.byteLevel
@@ -50,19 +59,18 @@ func FromVocabFiles(f VocabFiles) (*Tokenizer, error) {
 	}
 	parts, err := whole(config)
 	if err != nil {
-		return nil, fmt.Errorf("tokenizer: %w", err)
+		return nil, nil, fmt.Errorf("tokenizer: %w", err)
 	}
 	added, err := f.added(config)
 	if err != nil {
-		return nil, fmt.Errorf("tokenizer: added_tokens.json: %w", err)
+		return nil, nil, fmt.Errorf("tokenizer: added_tokens.json: %w", err)
 	}
 	own, _ := parts["added_tokens"].([]any)
 	parts["added_tokens"] = append(own, added...)
-	data, err := json.Marshal(parts)
-	if err != nil {
-		return nil, fmt.Errorf("tokenizer: %w", err)
+	if data, err = json.Marshal(parts); err != nil {
+		return nil, nil, fmt.Errorf("tokenizer: %w", err)
 	}
-	return FromJSON(data, ordjson.Append(nil, config))
+	return data, ordjson.Append(nil, config), nil
 }
 
 // tokenizerClass returns the tokenizer_class if it is one of known.
