@@ -281,7 +281,7 @@ func TestReferenceSeesEachFeature(t *testing.T) {
 	for _, tt := range without {
 		t.Run(tt.name, func(t *testing.T) {
 			family, cfg, src := openHF(t, tt.folder)
-				tt.change(&cfg)
+			tt.change(&cfg)
 			cfg.CacheType = tensor.KVF32
 			m, err := family.Load(cfg, src, pool, model.HuggingFace)
 			if err != nil {
