@@ -109,6 +109,36 @@ func (f format) scaleBytes() int {
 // split says whether the halves of a block have scales of their own.
 func (f format) split() bool { return f.scales == halves || f.scales == halvesMin }
 
+// A mul prints a product of panels of one format with some rows of activations, for either amd64 tier.
+type mul struct {
+	*printer
+	format
+	rows int
+}
+
+// panelSize sets R13 to the bytes of a panel: its codes lie in front of its scales.
+func (k mul) panelSize() {
+	k.op("IMUL3Q $%d, CX, R13", k.scaleBytes())
+	k.op("ADDQ BX, R13")
+	k.op("SUBQ SI, R13")
+}
+
+// prefetch asks for codes that come soon and for the scales of this block in the next panel. Without the latter each panel
+// would begin with waiting for its scales, which no hardware expects.
+func (k mul) prefetch() {
+	for at := 0; at < k.codeBytes(); at += 64 {
+		k.op("PREFETCHT0 %d(SI)", prefetchBytes+at)
+	}
+	if k.super() {
+		k.op("PREFETCHT0 (R10)(R13*1)")
+	} else {
+		k.op("PREFETCHT0 (BX)(R13*1)")
+	}
+}
+
+// prefetchBytes is how far ahead codes are asked for: farther than a panel's scales are long, which lie in between.
+const prefetchBytes = 4096
+
 // A printer collects assembly.
 type printer struct{ strings.Builder }
 
@@ -179,7 +209,7 @@ func stubs() string {
 		}
 	}
 	for _, f := range formats {
-		k := tile256{mul256{nil, f, tileRows, nil}}
+		k := tile256{mul256{mul{nil, f, tileRows}, nil}}
 		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", k.name(), tileSignature)
 		fmt.Fprintf(&table, "\tmulTileTiers[avx2][%s] = %s\n", f.name, k.name())
 	}

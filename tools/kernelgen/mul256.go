@@ -34,9 +34,7 @@ type lane struct{ row, half int }
 
 // A mul256 prints the kernel for one format and number of rows.
 type mul256 struct {
-	*printer
-	format
-	rows  int
+	mul
 	lanes []lane
 }
 
@@ -46,7 +44,7 @@ func avx2() string {
 	constants256(&p)
 	for _, f := range formats {
 		for _, rows := range rows256 {
-			mul256{&p, f, rows, lanes256(rows)}.print()
+			mul256{mul{&p, f, rows}, lanes256(rows)}.print()
 		}
 	}
 	return p.String()
@@ -120,29 +118,6 @@ func (k mul256) print() {
 
 // streams says whether memory is the limit, so that the kernel prefetches.
 func (k mul256) streams() bool { return k.rows <= 2 }
-
-// panelSize sets R13 to the bytes of a panel: its codes lie in front of its scales.
-func (k mul256) panelSize() {
-	k.op("IMUL3Q $%d, CX, R13", k.scaleBytes())
-	k.op("ADDQ BX, R13")
-	k.op("SUBQ SI, R13")
-}
-
-// prefetch asks for codes that come soon and for the scales of this block in the next panel. Without the latter each panel
-// would begin with waiting for its scales, which no hardware expects.
-func (k mul256) prefetch() {
-	for at := 0; at < k.codeBytes(); at += 64 {
-		k.op("PREFETCHT0 %d(SI)", prefetchBytes256+at)
-	}
-	if k.super() {
-		k.op("PREFETCHT0 (R10)(R13*1)")
-	} else {
-		k.op("PREFETCHT0 (BX)(R13*1)")
-	}
-}
-
-// prefetchBytes256 is how far ahead codes are asked for: farther than a panel's scales are long, which lie in between.
-const prefetchBytes256 = 4096
 
 // block adds one block to the float sums and moves on to the scales of the next.
 func (k mul256) block() {

@@ -28,11 +28,7 @@ const header512 = `// Products of panels of 16 weight rows with 1, 2, 4 or 8 row
 var rows512 = []int{1, 2, 4, 8}
 
 // A mul512 prints the kernel for one format and number of rows.
-type mul512 struct {
-	*printer
-	format
-	rows int
-}
+type mul512 struct{ mul }
 
 func avx512() string {
 	var p printer
@@ -43,7 +39,7 @@ func avx512() string {
 	p.lookup("float4", 16)
 	for _, f := range formats {
 		for _, rows := range rows512 {
-			mul512{&p, f, rows}.print()
+			mul512{mul{&p, f, rows}}.print()
 		}
 	}
 	return p.String()
@@ -54,6 +50,9 @@ func (k mul512) print() {
 	for t := range k.rows {
 		k.op("VPXORD Z%d, Z%d, Z%d", t, t, t)
 	}
+	if k.streams() {
+		k.panelSize()
+	}
 	k.masks()
 	if k.super() {
 		k.label("super")
@@ -61,7 +60,9 @@ func (k mul512) print() {
 		k.op("MOVQ $8, AX")
 	}
 	k.label("block")
-	k.prefetch()
+	if k.streams() {
+		k.prefetch()
+	}
 	if k.split() {
 		for half := range 2 {
 			zero := k.zero
@@ -117,18 +118,8 @@ func (k mul512) masks() {
 	}
 }
 
-// prefetch asks for codes further down. Only single rows wait for memory.
-func (k mul512) prefetch() {
-	if k.rows > 1 {
-		return
-	}
-	for at := 0; at < k.codeBytes(); at += 64 {
-		k.op("PREFETCHT0 %d(SI)", prefetchBytes+at)
-	}
-}
-
-// prefetchBytes is how far ahead codes are asked for.
-const prefetchBytes = 2048
+// streams says whether memory is the limit, so that the kernel prefetches.
+func (k mul512) streams() bool { return k.rows <= 2 }
 
 // sum sets the integer sums of groups from to end (of four inputs each) of the block.
 func (k mul512) sum(from, end, zero int) {

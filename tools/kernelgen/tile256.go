@@ -37,7 +37,7 @@ func tiles256() string {
 	p.WriteString(generated + headerTile256)
 	constants256(&p)
 	for _, f := range formats {
-		tile256{mul256{&p, f, tileRows, nil}}.print()
+		tile256{mul256{mul{&p, f, tileRows}, nil}}.print()
 	}
 	return p.String()
 }
