@@ -130,13 +130,16 @@ func (c *Config) check(m model.Config) error {
 	return nil
 }
 
-// newScheduler returns empty queues over an empty pool.
-func (c *Config) newScheduler(groups []kvcache.Group) (*scheduler.Scheduler, *kvcache.Pool, error) {
+// newScheduler returns empty queues over an empty pool. What prompts cost others is told by pace.
+func (c *Config) newScheduler(groups []kvcache.Group, pace *pace) (*scheduler.Scheduler, *kvcache.Pool, error) {
 	pool, err := kvcache.New(kvcache.Config{BlockSize: model.BlockSize, Groups: groups, Blocks: c.Blocks, NoReuse: c.NoPrefixCache})
 	if err != nil {
 		return nil, nil, err
 	}
-	limits := scheduler.Config{MaxBatchTokens: c.MaxBatchTokens, MaxRunning: c.MaxRunning, MixedTokens: max(0, c.MixedTokens), Patience: c.Patience}
+	limits := scheduler.Config{MaxBatchTokens: c.MaxBatchTokens, MaxRunning: c.MaxRunning, Patience: c.Patience}
+	if c.MixedTokens > 0 {
+		limits.MixedCost = pace.cost
+	}
 	s, err := scheduler.New(limits, pool)
 	return s, pool, err
 }

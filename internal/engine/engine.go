@@ -91,7 +91,7 @@ func newEngine(m model.Model, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{cfg: cfg, model: m, groups: c.CacheGroups(), done: make(chan struct{}), open: map[*request]struct{}{}}
-	if e.scheduler, e.pool, err = cfg.newScheduler(e.groups); err != nil {
+	if e.scheduler, e.pool, err = cfg.newScheduler(e.groups, &e.pace); err != nil {
 		return nil, err
 	}
 	if cfg.Draft != nil {

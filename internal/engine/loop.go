@@ -79,7 +79,10 @@ func (e *Engine) turn() {
 		e.spill.revive(e.pool, e.queue)
 	}
 	e.speculate()
-	e.scheduler.LimitMixed(e.pace.mixed(e.scheduler.Decoding(), max(0, e.cfg.MixedTokens)))
+	if e.cfg.MixedTokens > 0 {
+		sequences, before := e.scheduler.Decoding()
+		e.pace.prepare(sequences, before, e.cfg.MixedTokens)
+	}
 	b := e.scheduler.Schedule(now)
 	e.step.begin(b)
 	if len(b.Slices) == 0 {
@@ -98,9 +101,11 @@ func (e *Engine) turn() {
 // learn takes note of what the step cost.
 func (e *Engine) learn() {
 	rows, prompt, took := e.step.decode, len(e.step.batch.Tokens)-e.step.decode, time.Since(e.step.began)
-	e.pace.add(work{rows: rows, prompt: prompt, before: e.step.before}, took)
+	guesses := e.step.tally.guesses
+	e.pace.add(work{rows: rows, guesses: guesses > 0, context: e.step.context, prompt: prompt, before: e.step.before}, took)
 	if e.cfg.Logger.Enabled(context.Background(), slog.LevelDebug) {
-		e.cfg.Logger.Debug("engine: step", "decode", rows, "prefill", prompt, "preempted", e.step.tally.preempted, "seconds", took.Seconds())
+		e.cfg.Logger.Debug("engine: step", "decode", rows, "context", e.step.context, "prefill", prompt, "before", e.step.before,
+			"guesses", guesses, "preempted", e.step.tally.preempted, "seconds", took.Seconds())
 	}
 }
 
@@ -245,7 +250,7 @@ func (e *Engine) salvage(err error) {
 	if e.spill != nil {
 		e.spill.waiting = nil
 	}
-	fresh, pool, bad := e.cfg.newScheduler(e.groups)
+	fresh, pool, bad := e.cfg.newScheduler(e.groups, &e.pace)
 	if bad != nil {
 		panic(bad) // it was made once from the same configuration
 	}

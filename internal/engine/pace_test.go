@@ -9,45 +9,89 @@ import (
 	"time"
 )
 
+// A machine is what steps take on some machine: decode, what a row more costs, how many rows it computes in the time of one,
+// and what a thousand tokens before one cost that decodes, or is of a prompt; all in milliseconds.
+type machine struct {
+	decode, row float64
+	free        int
+	look, reach float64
+	noise       float64 // share by which times vary
+}
+
+func (m machine) step(r *rand.Rand, rows, context, tokens, before int) time.Duration {
+	ms := m.decode + m.row*float64(max(0, rows+tokens-m.free)) + m.look*float64(context)/1024 + m.reach*float64(before)/1024
+	return time.Duration(ms * (1 + m.noise*(2*r.Float64()-1)) * float64(time.Millisecond))
+}
+
+// Prompts beside few streams of a fast model, beside contexts of all lengths, and where kernels take eight rows at once: no
+// step is much longer than the usual one of as many sequences, however far the prompts are, and prompts get on.
 func TestPromptsRideAlongAsFarAsStreamsCanBear(t *testing.T) {
-	var p pace
-	if got, _ := p.mixed(4, 64); got != leastMixed {
-		t.Errorf("before anything was measured: %d prompt tokens, want %d", got, leastMixed)
-	}
-	for range 50 {
-		p.add(work{rows: 4}, 10*time.Millisecond)
-		p.add(work{rows: 4, prompt: 40}, 30*time.Millisecond) // half a millisecond each
-	}
-	for _, tt := range []struct{ rows, most, want int }{
-		{4, 64, 30}, // 15 ms more than the 10 of the step
-		{4, 16, 16},
-		{4, 0, 0},   // no limit
-		{0, 64, 64}, // nobody waits for a token
+	for name, m := range map[string]machine{
+		"tiny model":          {decode: 0.1, row: 0.022, free: 1, look: 0.08, reach: 0.02, noise: 0.1},
+		"rows come by eights": {decode: 3.5, row: 0.25, free: 8, look: 1, reach: 0.3, noise: 0.1},
+		"no attention":        {decode: 7, row: 0.4, free: 1, noise: 0.1},
+		"large output":        {decode: 20, row: 0.2, free: 1, look: 0.1, reach: 0.05, noise: 0.1},
 	} {
-		if got, _ := p.mixed(tt.rows, tt.most); got != tt.want {
-			t.Errorf("%d rows, at most %d: got %d, want %d", tt.rows, tt.most, got, tt.want)
+		for _, rows := range []int{1, 2, 4, 16, 48} {
+			r := rand.New(rand.NewPCG(1, uint64(rows)))
+			var p pace
+			for range 200 {
+				context := rows * (200 + r.IntN(400))
+				p.add(work{rows: rows, context: context}, m.step(r, rows, context, 0, 0))
+			}
+			usual := m.step(rand.New(rand.NewPCG(0, 0)), rows, rows*400, 0, 0).Seconds()
+			var late, steps, tokens int
+			for i := range 4000 {
+				context, pos := rows*(200+r.IntN(400)), i%4000
+				p.prepare(rows, context, 64)
+				n := 1
+				for p.cost(n+1, (n+1)*pos) <= 1 {
+					n++
+				}
+				took := m.step(r, rows, context, n, n*pos)
+				p.add(work{rows: rows, context: context, prompt: n, before: n * pos}, took)
+				if tokens += n; i >= 100 {
+					if steps++; took.Seconds() > 4*usual {
+						late++
+					}
+				}
+			}
+			if late > steps/100 {
+				t.Errorf("%s, %d sequences: %d of %d steps took over 4 times the usual", name, rows, late, steps)
+			}
+			if tokens < 2*4000 {
+				t.Errorf("%s, %d sequences: %d prompt tokens in 4000 steps", name, rows, tokens)
+			}
 		}
 	}
 }
 
-// The same token costs several times as much at the end of a long prompt as at its beginning. Who takes the average for
-// both lets a long prompt stall the streams beside it.
-func TestTokensOfLongPromptsCountForMore(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+func TestBeforeAnythingWasMeasuredFewPromptTokensRideAlong(t *testing.T) {
 	var p pace
-	for range 2000 {
-		p.add(work{rows: 8}, 10*time.Millisecond)
-		n, pos := 1+r.IntN(64), r.IntN(4000)
-		if r.IntN(2) == 0 {
-			pos = r.IntN(100)
-		}
-		// A tenth of a millisecond each, and as much again for each 2000 tokens before it; and the machine's noise.
-		took := 10 + float64(n)*0.1*(1+float64(pos)/2000)*(0.8+0.4*r.Float64())
-		p.add(work{rows: 8, prompt: n, before: n * pos}, time.Duration(took*float64(time.Millisecond)))
+	if p.prepare(4, 400, 64); p.cost(0, 0) < 1 {
+		t.Errorf("the first step has prompt tokens: nothing tells what it would take without")
 	}
-	tokens, reach := p.mixed(8, 1000)
-	if tokens < 120 || tokens > 180 || reach < 1500 || reach > 2700 {
-		t.Errorf("got %d tokens, doubling at %d; want about 150 and 2000", tokens, reach)
+	p.add(work{rows: 4, context: 400}, 10*time.Millisecond)
+	if p.prepare(4, 400, 64); p.cost(firstMixed, 0) > 1 || p.cost(firstMixed+1, 0) <= 1 {
+		t.Errorf("%d and %d tokens cost %v and %v of a step, want up to 1 and more", firstMixed, firstMixed+1, p.cost(firstMixed, 0), p.cost(firstMixed+1, 0))
+	}
+}
+
+// One sequence that attends to a long context makes slow steps; prompts beside it go on nevertheless.
+func TestPromptsGoOnBesideALongContext(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	m := machine{decode: 1, row: 0.2, free: 1, look: 1, reach: 0.1}
+	var p pace
+	for range 300 {
+		context := r.IntN(800)
+		p.add(work{rows: 1, context: context}, m.step(r, 1, context, 0, 0))
+	}
+	for range 100 {
+		p.prepare(1, 8000, 64)
+		p.add(work{rows: 1, context: 8000, prompt: 4}, m.step(r, 1, 8000, 4, 0))
+	}
+	if p.prepare(1, 8000, 64); p.cost(2, 0) > 1 {
+		t.Errorf("two tokens cost %v of what they may", p.cost(2, 0))
 	}
 }
 
@@ -55,10 +99,31 @@ func TestPaceEstimatesWhatItHasNotSeen(t *testing.T) {
 	var p pace
 	p.add(work{rows: 2}, 10*time.Second)
 	p.add(work{rows: 6}, 18*time.Second)
-	for rows, want := range map[int]float64{0: 0, 1: 10, 2: 10, 4: 14, 6: 18, 16: 36, 1000: 18 * (1 + rowCost*(paceRows-6))} {
-		if got := p.step(rows); math.Abs(got-want) > 1e-9 {
-			t.Errorf("%d rows: got %v s, want %v", rows, got, want)
+	for rows, want := range map[int]float64{0: 0, 1: 10 * 1.1 / 1.2, 2: 10, 4: 14, 6: 18, 16: 36, 1000: 18 * (1 + rowCost*(paceRows-6))} {
+		if got := p.usual(rows).seconds; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%d sequences: got %v s, want %v", rows, got, want)
 		}
+	}
+}
+
+// Eight rows of one sequence cost less than eight sequences, each with a context of its own.
+func TestGuessesHaveAPriceOfTheirOwn(t *testing.T) {
+	var p pace
+	p.add(work{rows: 1}, 10*time.Second)
+	p.add(work{rows: 8}, 40*time.Second)
+	for guesses, want := range map[int]float64{0: 10, 3: 13, 7: 17} {
+		if got := p.step(1, guesses); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%d guesses, nothing known: got %v s, want %v", guesses, got, want)
+		}
+	}
+	p.add(work{rows: 8, guesses: true}, 24*time.Second)
+	for guesses, want := range map[int]float64{0: 10, 3: 16, 7: 24, 9: 24 * (1 + 2*rowCost)} {
+		if got := p.step(1, guesses); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%d guesses: got %v s, want %v", guesses, got, want)
+		}
+	}
+	if got := p.usual(8).seconds; got != 40 {
+		t.Errorf("eight sequences: got %v s, want 40", got)
 	}
 }
 
@@ -66,7 +131,7 @@ func TestOneSlowStepIsNotTheRule(t *testing.T) {
 	var p pace
 	p.add(work{rows: 1}, time.Millisecond)
 	p.add(work{rows: 1}, time.Hour)
-	if got := p.step(1); got > 0.0014 {
+	if got := p.usual(1).seconds; got > 0.0015 {
 		t.Errorf("after one slow step: %v s, want little more than 0.001", got)
 	}
 }

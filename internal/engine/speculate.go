@@ -156,7 +156,7 @@ func (g *guesser) expected(n int) (sum float64) {
 // draftLength returns how many guesses each sequence may compute at most, so that tokens come fastest; 0 for none.
 // Each guess takes round seconds to make, for all together.
 func (e *Engine) draftLength(decoding []*scheduler.Sequence, round float64) (best int) {
-	rows, alone := len(decoding), e.pace.step(len(decoding))
+	rows, alone := len(decoding), e.pace.step(len(decoding), 0)
 	if alone == 0 { // nothing is known yet: measure
 		return 0
 	}
@@ -168,7 +168,7 @@ func (e *Engine) draftLength(decoding []*scheduler.Sequence, round float64) (bes
 			drafts += min(most, g.n)
 			gain += g.expected(most)
 		}
-		if r := (float64(rows) + gain) / (e.pace.step(rows+drafts) + round*float64(most)); r > rate {
+		if r := (float64(rows) + gain) / (e.pace.step(rows, drafts) + round*float64(most)); r > rate {
 			best, rate = most, r
 		}
 	}

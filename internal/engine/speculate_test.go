@@ -62,7 +62,8 @@ func TestGuessesChangeNothing(t *testing.T) {
 func (p *pace) pretend(row float64) {
 	p.fixed = true
 	for i := range p.decode {
-		p.decode[i] = 1 + row*float64(i-1)
+		p.decode[i] = usual{steps: 1, seconds: 1 + row*float64(i-1)}
+		p.guess[i] = p.decode[i]
 	}
 }
 
@@ -123,7 +124,8 @@ func TestGuessesStopWhereTheyDoNotPay(t *testing.T) {
 	e.pace.pretend(1)
 	steps := 0
 	for range 600 {
-		if e.turn(); e.scheduler.Decoding() == 0 {
+		e.turn()
+		if n, _ := e.scheduler.Decoding(); n == 0 {
 			break
 		}
 		if steps++; !e.await() {

@@ -108,7 +108,8 @@ func (s *spill) flush(done chan<- struct{}) {
 	s.restless = true
 }
 
-// next copies a block that is not on the disk yet.
+// next copies a block that is not known to be on the disk. One that was computed though it is there has a damaged file before
+// it, and may have one itself: writing tells.
 func (s *spill) next(pool *kvcache.Pool, buffer []byte) (disk.Name, []byte, bool) {
 	unsaved := pool.Unsaved
 	if len(s.flushing) > 0 {
@@ -120,7 +121,7 @@ func (s *spill) next(pool *kvcache.Pool, buffer []byte) (disk.Name, []byte, bool
 			if !ok {
 				break
 			}
-			if name := (disk.Name{Hash: hash, Group: uint32(g)}); !s.store.Has(name) {
+			if name := (disk.Name{Hash: hash, Group: uint32(g)}); !s.store.Sound(name) {
 				return name, s.read(buffer[:0], g, b), true
 			}
 		}

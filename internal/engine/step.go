@@ -22,6 +22,7 @@ type step struct {
 	prefill   int        // tokens of prompts
 	before    int        // tokens before those that do not decode, added up
 	decode    int        // rows of sequences that decode, guesses included; all others bring lists to their end
+	context   int        // tokens before those rows, added up
 	batch     model.Batch
 	jobs      []job // in the order of their rows
 	tally     tally
@@ -65,7 +66,7 @@ func (s *step) reset(orders []order) {
 	s.requests = s.requests[:0]
 	clear(s.jobs)
 	s.jobs = s.jobs[:0]
-	s.submitted, s.scheduled, s.prefill, s.decode, s.before = 0, false, 0, 0, 0
+	s.submitted, s.scheduled, s.prefill, s.decode, s.context, s.before = 0, false, 0, 0, 0, 0
 	s.tally, s.began, s.failed = tally{}, time.Time{}, nil
 	for _, o := range orders {
 		if o.kind == submit {
@@ -101,6 +102,7 @@ func (s *step) begin(b *scheduler.Batch) {
 		}
 		if slice.Drafts > 0 || end == len(slice.Tokens) && slice.Count == 1 {
 			s.decode += slice.Count
+			s.context += slice.Count * slice.First
 		} else {
 			s.before += slice.Count * slice.First
 		}

@@ -58,7 +58,10 @@ func TestEverySequenceEndsUnderRandomUse(t *testing.T) {
 func newYard(t *testing.T, seed uint64) *yard {
 	r := rand.New(rand.NewPCG(seed, 3))
 	y := &yard{t: t, r: r, context: 8 + r.IntN(40)}
-	y.cfg = Config{MaxRunning: 1 + r.IntN(5), MixedTokens: r.IntN(5), MixedReach: r.IntN(2) * (1 + r.IntN(9))}
+	y.cfg = Config{MaxRunning: 1 + r.IntN(5)}
+	if mixed := r.IntN(5); mixed > 0 {
+		y.cfg.MixedCost = costOf(float64(mixed)+r.Float64(), r.IntN(2)*(1+r.IntN(9)))
+	}
 	if r.IntN(2) == 0 {
 		y.cfg.Patience = time.Duration(1+r.IntN(20)) * time.Second
 	}

@@ -14,12 +14,9 @@ import (
 type Config struct {
 	MaxBatchTokens int // token budget of a step
 	MaxRunning     int // sequences that run at once, at most MaxBatchTokens
-	// MixedTokens is how many tokens of prompts a step computes at most when it also decodes, so that one long
-	// prompt does not stall everyone's streams; 0: only the budget counts. See LimitMixed.
-	MixedTokens int
-	// MixedReach is the position at which a token counts twice there, since it attends to all before it; 0: all count
-	// alike.
-	MixedReach int
+	// MixedCost is what tokens of prompts cost a step that also decodes, lest one long prompt stalls everyone's streams; nil:
+	// only the budget counts.
+	MixedCost Cost
 	// Patience is how long a sequence waits before it may be admitted out of turn; 0: for ever.
 	Patience time.Duration
 }
@@ -48,7 +45,7 @@ type Scheduler struct {
 	arrivals   uint64
 	admissions uint64
 	batch      Batch
-	reach      int // MixedReach if the step being scheduled is limited, else 0
+	room       room // for prompts in the step being scheduled
 }
 
 // New returns a scheduler whose sequences keep their tokens in pool.
@@ -105,11 +102,6 @@ func (s *Scheduler) Remove(q *Sequence) {
 // Load returns how many sequences run and how many wait.
 func (s *Scheduler) Load() (running, waiting int) { return len(s.running), len(s.waiting) }
 
-// LimitMixed changes Config.MixedTokens and Config.MixedReach.
-func (s *Scheduler) LimitMixed(tokens, reach int) {
-	s.cfg.MixedTokens, s.cfg.MixedReach = tokens, reach
-}
-
 // Running returns the sequences that run. The slice is valid until the next call of any method.
 func (s *Scheduler) Running() []*Sequence { return s.running }
 
@@ -121,24 +113,26 @@ func (s *Scheduler) Filling() bool {
 	return slices.ContainsFunc(s.running, func(q *Sequence) bool { return !q.decoding() })
 }
 
-// Decoding returns how many running sequences need one token only.
-func (s *Scheduler) Decoding() (n int) {
+// Decoding returns how many running sequences need one token only, and how many tokens lie before those.
+func (s *Scheduler) Decoding() (sequences, before int) {
 	for _, q := range s.running {
 		if q.decoding() {
-			n++
+			sequences++
+			before += q.computed
 		}
 	}
-	return n
+	return sequences, before
 }
 
 // Schedule decides the step that begins now. The batch is valid until the next call; an empty one means that nothing waits or
 // runs.
 func (s *Scheduler) Schedule(now time.Time) *Batch {
 	s.batch = Batch{Slices: s.batch.Slices[:0], Preempted: s.batch.Preempted[:0]}
-	budget := s.plan()
+	s.plan()
 	s.grow()
 	if len(s.batch.Preempted) == 0 {
-		s.topUp(s.admit(budget, now))
+		s.admit(now)
+		s.topUp()
 	}
 	s.batch.Copies = s.pool.TakeCopies()
 	s.debugCheck()
@@ -168,9 +162,9 @@ func (s *Scheduler) commit(q *Sequence, count int) {
 	s.pool.Commit(q.Table, q.Tokens[:q.computed])
 }
 
-// plan says how many tokens each running sequence gets, blocks aside, and returns how many prompt tokens are left
-// for others. Those that need one token come first: a stream is never late because of a prompt.
-func (s *Scheduler) plan() int {
+// plan says how many tokens each running sequence gets, blocks aside. Those that need one token come first: a stream is
+// never late because of a prompt.
+func (s *Scheduler) plan() {
 	decoding := 0
 	for _, q := range s.running {
 		s.pool.Trim(q.Table)
@@ -186,63 +180,23 @@ func (s *Scheduler) plan() int {
 			budget -= n
 		}
 	}
-	budget += len(s.running) - decoding
-	if s.reach = 0; decoding > 0 && s.cfg.MixedTokens > 0 {
-		budget, s.reach = min(budget, s.cfg.MixedTokens), s.cfg.MixedReach
+	s.room = room{left: budget + len(s.running) - decoding}
+	if decoding > 0 {
+		s.room.limit(s.cfg.MixedCost)
 	}
-	return s.planPrompts(budget, len(s.running)-decoding)
+	s.planPrompts(len(s.running) - decoding)
 }
 
-// planPrompts divides budget among the running sequences with prompts left, and returns what is left for others.
-func (s *Scheduler) planPrompts(budget, prompts int) int {
+// planPrompts divides the room among so many running sequences with prompts left.
+func (s *Scheduler) planPrompts(prompts int) {
 	waits := len(s.waiting) > 0 && len(s.running) < s.cfg.MaxRunning
 	for _, q := range s.running {
 		if q.remaining() > 1 {
 			prompts--
-			var cost int
-			q.planned, cost = s.count(q, budget, prompts > 0 || waits)
-			budget -= cost
+			q.planned = s.room.most(q, prompts > 0 || waits)
+			s.room.take(q.planned, q.computed, prompts > 0 || waits)
 		}
 	}
-	return budget
-}
-
-// leastTokens is how many tokens of a prompt are computed whatever they cost, lest long prompts never end beside streams.
-const leastTokens = 8
-
-// count returns how many tokens of a prompt are computed next, and what they take of the budget: never the part of others.
-func (s *Scheduler) count(q *Sequence, budget int, others bool) (n, cost int) {
-	if budget <= 0 {
-		return 0, 0
-	}
-	part := portion(budget, others)
-	n = min(q.remaining(), max(min(part, leastTokens), s.tokens(part, q.computed)))
-	return n, min(part, s.cost(n, q.computed))
-}
-
-// tokens returns how many tokens from position pos on a budget is enough for.
-func (s *Scheduler) tokens(budget, pos int) int {
-	if s.reach == 0 {
-		return budget
-	}
-	return budget * s.reach / (s.reach + pos)
-}
-
-// cost returns what n tokens from position pos on take of a budget.
-func (s *Scheduler) cost(n, pos int) int {
-	if s.reach == 0 {
-		return n
-	}
-	return (n*(s.reach+pos) + s.reach - 1) / s.reach
-}
-
-// portion returns how much of a budget one prompt may take. If there are others, a quarter is left to them: a short
-// prompt overtakes a long one, and the long one hardly notices.
-func portion(budget int, others bool) int {
-	if others {
-		return budget - budget/4
-	}
-	return budget
 }
 
 // grow gives running sequences the blocks for what is planned, oldest first. Where blocks are lacking, the youngest
@@ -273,38 +227,38 @@ func (s *Scheduler) preempt(q *Sequence) {
 	s.batch.Preempted = append(s.batch.Preempted, q)
 }
 
-// admit lets waiting sequences run while there are places, tokens and blocks. It returns what is left of the budget.
-func (s *Scheduler) admit(budget int, now time.Time) int {
-	for budget > 0 && len(s.waiting) > 0 && len(s.running) < s.cfg.MaxRunning {
+// admit lets waiting sequences run while there are places, room and blocks.
+func (s *Scheduler) admit(now time.Time) {
+	for s.room.open() && len(s.waiting) > 0 && len(s.running) < s.cfg.MaxRunning {
 		at := s.candidate(now)
 		q := s.waiting[at]
 		if !q.SkipCache {
 			q.computed = s.pool.Match(q.Table, q.Tokens)
 		}
 		others := len(s.waiting) > 1 && len(s.running)+1 < s.cfg.MaxRunning
-		count, cost := s.count(q, budget, others)
+		count := s.room.most(q, others)
 		if !s.fits(q) || !s.pool.Grow(q.Table, q.computed+count) {
 			s.pool.Release(q.Table)
 			q.computed = 0
 			if len(s.running) == 0 {
 				panic(fmt.Sprintf("scheduler: a sequence of %d tokens does not fit into an empty pool", len(q.Tokens)))
 			}
-			return budget
+			return
 		}
 		s.enter(at, now)
-		budget -= cost
+		s.room.take(count, q.computed, others)
 		s.batch.Slices = append(s.batch.Slices, Slice{Sequence: q, First: q.computed, Count: count})
 	}
-	return budget
 }
 
 // topUp gives what nobody took to prompts that can use it.
-func (s *Scheduler) topUp(budget int) {
+func (s *Scheduler) topUp() {
 	for i := range s.batch.Slices {
 		slice := &s.batch.Slices[i]
-		more := min(s.tokens(budget, slice.computed+slice.Count), slice.remaining()-slice.Count)
-		if more > 0 && s.pool.Grow(slice.Table, slice.computed+slice.Count+more) {
-			budget -= s.cost(more, slice.computed+slice.Count)
+		end := slice.computed + slice.Count
+		more := min(s.room.fit(end, 1), len(slice.Tokens)-end)
+		if more > 0 && s.pool.Grow(slice.Table, end+more) {
+			s.room.take(more, end, false)
 			slice.Count += more
 		}
 	}

@@ -53,6 +53,8 @@ func (s *stage) do(c testkit.Command) string {
 		s.scheduler.Fork(parent, child, 0)
 	case "remove":
 		s.scheduler.Remove(s.named[c.Words[0]])
+	case "limit":
+		s.scheduler.cfg.MixedCost = costOf(float64(c.Int(s.t, "mixed", 0)), c.Int(s.t, "reach", 0))
 	case "draft":
 		s.draft(c)
 	case "step":
@@ -77,12 +79,29 @@ func (s *stage) open(c testkit.Command) {
 	if err != nil {
 		s.t.Fatalf("%s: %v", c.Where, err)
 	}
-	cfg := Config{MaxBatchTokens: c.Int(s.t, "budget", 8), MaxRunning: c.Int(s.t, "running", 4), MixedTokens: c.Int(s.t, "mixed", 0), MixedReach: c.Int(s.t, "reach", 0)}
+	cfg := Config{MaxBatchTokens: c.Int(s.t, "budget", 8), MaxRunning: c.Int(s.t, "running", 4)}
 	cfg.Patience = time.Duration(c.Int(s.t, "patience", 0)) * time.Second
+	if mixed := c.Int(s.t, "mixed", 0); mixed > 0 {
+		cfg.MixedCost = costOf(float64(mixed), c.Int(s.t, "reach", 0))
+	}
 	if s.scheduler, err = New(cfg, pool); err != nil {
 		s.t.Fatalf("%s: %v", c.Where, err)
 	}
 	s.pool, s.named = pool, map[string]*Sequence{}
+}
+
+// costOf allows so many tokens of prompts, where one at position reach counts twice; 0: all count alike.
+func costOf(mixed float64, reach int) Cost {
+	return func(tokens, before int) float64 {
+		if mixed == 0 {
+			return 1
+		}
+		cost := float64(tokens)
+		if reach > 0 {
+			cost += float64(before) / float64(reach)
+		}
+		return cost / mixed
+	}
 }
 
 // sequence makes a prompt of its own tokens, behind those of option same if given.

@@ -15,11 +15,12 @@ import (
 // steps are the steps of one batch size: of so many rows that decode, from Rows on.
 type steps struct {
 	Rows    int      `json:"decode_rows_from"`
-	Steps   int      `json:"steps"`            // all
-	Mixed   int      `json:"mixed"`            // of them, with prompt tokens
-	Prompt  float64  `json:"prompt_tokens"`    // in a mixed step, on average
-	Plain   float64  `json:"plain_p50_s"`      // median without prompts
-	Noise   float64  `json:"plain_p99_to_p50"` // what the machine does to steps that are all alike
+	Guesses bool     `json:"guesses,omitempty"` // with guesses among the rows: steps of fewer sequences
+	Steps   int      `json:"steps"`             // all
+	Mixed   int      `json:"mixed"`             // of them, with prompt tokens
+	Prompt  float64  `json:"prompt_tokens"`     // in a mixed step, on average
+	Plain   float64  `json:"plain_p50_s"`       // median without prompts
+	Noise   float64  `json:"plain_p99_to_p50"`  // what the machine does to steps that are all alike
 	Seconds spreadOf `json:"all_s"`
 	Ratio   float64  `json:"p99_to_plain_p50"`
 }
@@ -42,57 +43,77 @@ func readSteps(path string) (list []steps, err error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	plain, all := map[int][]float64{}, map[int][]float64{}
-	byRows := map[int]*steps{}
+	type kind struct {
+		rows    int
+		guesses bool
+	}
+	plain, all := map[kind][]float64{}, map[kind][]float64{}
+	byKind := map[kind]*steps{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		rows, prompt, seconds, ok := parseStep(lines.Text())
-		if !ok || rows == 0 {
+		l, ok := parseStep(lines.Text())
+		if !ok || l.rows == 0 {
 			continue
 		}
-		b := bucketOf(rows)
-		if byRows[b] == nil {
-			byRows[b] = &steps{Rows: b}
+		k := kind{bucketOf(l.rows), l.guesses > 0}
+		if byKind[k] == nil {
+			byKind[k] = &steps{Rows: k.rows, Guesses: k.guesses}
 		}
-		s := byRows[b]
+		s := byKind[k]
 		s.Steps++
-		all[b] = append(all[b], seconds)
-		if prompt == 0 {
-			plain[b] = append(plain[b], seconds)
+		all[k] = append(all[k], l.seconds)
+		if l.prompt == 0 {
+			plain[k] = append(plain[k], l.seconds)
 		} else {
 			s.Mixed++
-			s.Prompt += float64(prompt)
+			s.Prompt += float64(l.prompt)
 		}
 	}
-	for b, s := range byRows {
-		if len(plain[b]) < leastSteps {
+	for k, s := range byKind {
+		if len(plain[k]) < leastSteps {
 			continue
 		}
 		s.Prompt /= float64(max(1, s.Mixed))
-		alike := spreadFrom(plain[b])
+		alike := spreadFrom(plain[k])
 		s.Plain, s.Noise = alike.P50, alike.P99/alike.P50
-		s.Seconds = spreadFrom(all[b])
+		s.Seconds = spreadFrom(all[k])
 		s.Ratio = s.Seconds.P99 / s.Plain
 		list = append(list, *s)
 	}
-	slices.SortFunc(list, func(a, b steps) int { return cmp.Compare(a.Rows, b.Rows) })
+	slices.SortFunc(list, func(a, b steps) int {
+		if a.Guesses != b.Guesses {
+			if b.Guesses {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Rows, b.Rows)
+	})
 	return list, nil
 }
 
+// A line is what the log says of one step.
+type line struct {
+	rows, guesses, prompt int
+	seconds               float64
+}
+
 // parseStep reads one line of the log; ok tells whether it is about a step.
-func parseStep(line string) (rows, prompt int, seconds float64, ok bool) {
-	if !strings.Contains(line, `msg="engine: step"`) {
-		return 0, 0, 0, false
+func parseStep(text string) (l line, ok bool) {
+	if !strings.Contains(text, `msg="engine: step"`) {
+		return l, false
 	}
-	for field := range strings.FieldsSeq(line) {
+	for field := range strings.FieldsSeq(text) {
 		key, value, _ := strings.Cut(field, "=")
 		switch key {
 		case "decode":
-			rows, _ = strconv.Atoi(value)
+			l.rows, _ = strconv.Atoi(value)
+		case "guesses":
+			l.guesses, _ = strconv.Atoi(value)
 		case "prefill":
-			prompt, _ = strconv.Atoi(value)
+			l.prompt, _ = strconv.Atoi(value)
 		case "seconds":
-			seconds, _ = strconv.ParseFloat(value, 64)
+			l.seconds, _ = strconv.ParseFloat(value, 64)
 		}
 	}
-	return rows, prompt, seconds, true
+	return l, true
 }

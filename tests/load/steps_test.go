@@ -17,13 +17,16 @@ func TestStepsAreReadFromTheLog(t *testing.T) {
 	}
 	log.WriteString("time=1 level=DEBUG msg=\"engine: step\" decode=4 prefill=10 preempted=0 seconds=1\n")
 	log.WriteString("time=1 level=DEBUG msg=\"engine: step\" decode=9 prefill=0 preempted=0 seconds=1\nother\n")
+	for range leastSteps {
+		log.WriteString("time=1 level=DEBUG msg=\"engine: step\" decode=4 prefill=0 guesses=3 preempted=0 seconds=7\n")
+	}
 	path := filepath.Join(t.TempDir(), "log")
 	if err := os.WriteFile(path, []byte(log.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readSteps(path)
-	if err != nil || len(got) != 1 {
-		t.Fatalf("got %+v, %v, want the steps of 3 and 4 rows only", got, err)
+	if err != nil || len(got) != 2 || !got[1].Guesses || got[1].Plain != 7 {
+		t.Fatalf("got %+v, %v, want the steps of 3 and 4 rows only, those with guesses apart", got, err)
 	}
 	if s := got[0]; s.Rows != 3 || s.Steps != leastSteps+1 || s.Mixed != 1 || s.Prompt != 10 || s.Plain != 0.5 || s.Noise != 1 || s.Ratio != 2 {
 		t.Errorf("got %+v", s)
