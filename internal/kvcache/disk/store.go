@@ -53,8 +53,9 @@ type Store struct {
 }
 
 type file struct {
-	name Name
-	size int64
+	name  Name
+	size  int64
+	sound bool // this process read or wrote it
 }
 
 // magic begins every file; the last digit is the version of the layout.
@@ -99,7 +100,7 @@ func (s *Store) scan() error {
 			}
 			continue
 		}
-		all = append(all, found{file{name, info.Size()}, info.ModTime()})
+		all = append(all, found{file{name: name, size: info.Size()}, info.ModTime()})
 	}
 	slices.SortFunc(all, func(a, b found) int { return a.at.Compare(b.at) })
 	for _, f := range all {
@@ -134,6 +135,14 @@ func (s *Store) Has(n Name) bool {
 	return ok
 }
 
+// Sound reports whether a block is there and was whole when this process read or wrote it.
+func (s *Store) Sound(n Name) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.files[n]
+	return ok && e.Value.(*file).sound
+}
+
 // Bytes returns what the files take.
 func (s *Store) Bytes() int64 {
 	s.mu.Lock()
@@ -141,11 +150,16 @@ func (s *Store) Bytes() int64 {
 	return s.bytes
 }
 
-// Write keeps a block's contents.
+// Write keeps a block's contents. A file that is there already is read, and written again only if it is damaged.
 func (s *Store) Write(n Name, contents []byte) error {
 	size := int64(headerBytes + len(contents) + sha256.Size)
 	if size > s.limit {
 		return nil
+	}
+	if s.Has(n) {
+		if old, err := s.Read(n); err == nil && bytes.Equal(old, contents) {
+			return nil
+		}
 	}
 	data := make([]byte, 0, size)
 	data = append(append(data, s.header(n)...), contents...)
@@ -158,7 +172,7 @@ func (s *Store) Write(n Name, contents []byte) error {
 	if old, ok := s.files[n]; ok {
 		s.drop(old)
 	}
-	s.files[n] = s.used.PushBack(&file{n, size})
+	s.files[n] = s.used.PushBack(&file{n, size, true})
 	s.bytes += size
 	s.trim()
 	return nil
@@ -198,6 +212,7 @@ func (s *Store) Read(n Name) ([]byte, error) {
 	}
 	if ok {
 		s.used.MoveToBack(e)
+		e.Value.(*file).sound = true
 	}
 	now := time.Now()
 	_ = os.Chtimes(path, now, now) // the order of use is worth no failure

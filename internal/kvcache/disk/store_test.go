@@ -118,3 +118,41 @@ func TestTheLeastRecentlyUsedFilesMakeRoom(t *testing.T) {
 		t.Errorf("opened with a smaller limit: %d bytes, want %d", small.Bytes(), size)
 	}
 }
+
+// Writing trusts no file that this process has not seen whole, and leaves those alone that are.
+func TestWritingMendsWhatIsDamaged(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, dir, "model", 1<<20)
+	for b := range byte(2) {
+		write(t, first, name(b, 0), "contents")
+	}
+	path := func(b byte) string { return filepath.Join(first.dir, name(b, 0).fileName()) }
+	data, err := os.ReadFile(path(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[headerBytes]++
+	if err := os.WriteFile(path(0), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.Stat(path(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir, "model", 1<<20)
+	for b := range byte(2) {
+		if s.Sound(name(b, 0)) {
+			t.Errorf("block %d is sound before it was read", b)
+		}
+		write(t, s, name(b, 0), "contents")
+		if got, err := s.Read(name(b, 0)); err != nil || string(got) != "contents" || !s.Sound(name(b, 0)) {
+			t.Errorf("block %d: got %q, %v", b, got, err)
+		}
+	}
+	if now, err := os.Stat(path(1)); err != nil || !os.SameFile(whole, now) {
+		t.Errorf("a file that was whole was written again: %v", err)
+	}
+	if s.Bytes() != first.Bytes() {
+		t.Errorf("%d bytes, want %d", s.Bytes(), first.Bytes())
+	}
+}
