@@ -9,6 +9,7 @@ folder, Sampo with the GGUF file and llama.cpp with the GGUF file give, and 24 g
 if any differ, unless the difference is llama.cpp's own: see KNOWN.
 """
 
+import base64
 import copy
 import gzip
 import json
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unicodedata
 import urllib.error
 import urllib.request
 
@@ -83,22 +85,66 @@ MODELS = {
     "glm4": ("llama3", "Glm4Config", RMS | dict(tie_word_embeddings=False, attention_bias=True, rope_parameters=ROPE | dict(partial_rotary_factor=0.5))),
     "unigram": ("t5", "LlamaConfig", RMS | dict(tie_word_embeddings=False)),
     "wordpiece": ("bert", "LlamaConfig", RMS | dict(tie_word_embeddings=False)),
+    # Folders without a tokenizer.json.
+    "tokenizer.model": ("spbpe.model", "LlamaConfig", RMS | dict(tie_word_embeddings=False)),
+    "tokenizer.model, Unigram": ("spunigram.model", "LlamaConfig", RMS | dict(tie_word_embeddings=False)),
+    "qwen.tiktoken": ("ranked.tiktoken", "Qwen2Config", dict(rms_norm_eps=1e-6, tie_word_embeddings=False)),
+    "vocab.json": ("qwen2+Qwen2Tokenizer", "Qwen2Config", dict(rms_norm_eps=1e-6, tie_word_embeddings=False)),
+    "vocab.txt": ("bert+BertTokenizer", "LlamaConfig", RMS | dict(tie_word_embeddings=False)),
 }
+# Qwen 1's pattern, as its model card has it.
+PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 # What llama.cpp does otherwise than the reference, and why.
 KNOWN = {
     "mistral-window": "llama.cpp has no windows for this architecture",
 }
 
 
-def make(name, folder, tokenizers):
-    """Saves a checkpoint; gives its model and tokenizer."""
-    vocabulary, kind, changes = MODELS[name]
+def save_tokenizer(vocabulary, folder, tokenizers):
+    """Saves the files of a tokenizer; returns a function from a text to its IDs, and the number of tokens."""
+    (folder / "tokenizer_config.json").write_text("{}")
+    if vocabulary.endswith(".model"):
+        import sentencepiece
+
+        data = gzip.decompress((tokenizers / f"{vocabulary}.gz").read_bytes())
+        (folder / "tokenizer.model").write_bytes(data)
+        pieces = sentencepiece.SentencePieceProcessor(model_proto=data)
+        unigram = vocabulary == "spunigram.model"  # T5's kind ends texts, Llama's begins them
+        return lambda s: pieces.encode(s, add_bos=not unigram, add_eos=unigram), pieces.vocab_size()
+    if vocabulary.endswith(".tiktoken"):
+        import tiktoken
+
+        data = gzip.decompress((tokenizers / f"{vocabulary}.gz").read_bytes())
+        (folder / "qwen.tiktoken").write_bytes(data)
+        (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "QWenTokenizer"}')
+        ranks = {base64.b64decode(piece): int(rank) for piece, rank in (line.split() for line in data.splitlines())}
+        encoding = tiktoken.Encoding("qwen", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens={})
+        return lambda s: encoding.encode_ordinary(unicodedata.normalize("NFC", s)), len(ranks) + 208
+    vocabulary, _, older = vocabulary.partition("+")
     text = gzip.decompress((tokenizers / f"{vocabulary}.json.gz").read_bytes())
     # GGUF files cannot tell of tokens that must be whole words, or apart "▁" and "##▁▁".
     text = text.replace(b'"single_word":true', b'"single_word":false').replace('"##▁▁"'.encode(), '"##zq▁"'.encode())
     (folder / "tokenizer.json").write_bytes(text)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
     size = max(tokenizer.get_vocab().values()) + 1
+    if older:
+        model = json.loads(text)["model"]
+        (folder / "tokenizer.json").unlink()
+        (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": older}))
+        if "merges" in model:
+            (folder / "vocab.json").write_text(json.dumps(model["vocab"]))
+            (folder / "merges.txt").write_text("".join((m if isinstance(m, str) else " ".join(m)) + "\n" for m in model["merges"]))
+            (folder / "added_tokens.json").write_text(json.dumps({t["content"]: t["id"] for t in json.loads(text)["added_tokens"]}))
+        else:
+            (folder / "vocab.txt").write_text("\n".join(sorted(model["vocab"], key=model["vocab"].get)))
+        tokenizer = getattr(transformers, older).from_pretrained(folder)
+    return lambda s: tokenizer(s)["input_ids"], size
+
+
+def make(name, folder, tokenizers):
+    """Saves a checkpoint; gives its model, and a function from a text to its IDs."""
+    vocabulary, kind, changes = MODELS[name]
+    encode, size = save_tokenizer(vocabulary, folder, tokenizers)
     fields = dict(rope_parameters=ROPE, bos_token_id=1, eos_token_id=2, pad_token_id=0) | COMMON | changes | dict(vocab_size=size)
     config = getattr(transformers, kind)(**copy.deepcopy(fields))  # it changes what it gets
     config._attn_implementation = "eager"
@@ -115,8 +161,7 @@ def make(name, folder, tokenizers):
             p.data.normal_(0, 1.2 / p.shape[1] ** 0.5)
     model.save_pretrained(folder)
     (folder / "generation_config.json").write_text("{}")
-    (folder / "tokenizer_config.json").write_text("{}")
-    return model, tokenizer
+    return model, encode
 
 
 def greedy(model, ids):
@@ -199,8 +244,8 @@ def compare(name, sampo, llama, tokenizers):
     with tempfile.TemporaryDirectory() as work:
         folder, file = pathlib.Path(work) / "tiny", pathlib.Path(work) / "model.gguf"  # llama.cpp looks at names
         folder.mkdir()
-        model, tokenizer = make(name, folder, tokenizers)
-        ids, want_text = tokenizer(PROMPT)["input_ids"], tokenizer(TEXT)["input_ids"]
+        model, encode = make(name, folder, tokenizers)
+        ids, want_text = encode(PROMPT), encode(TEXT)
         want, gaps = greedy(model, ids)
         done = subprocess.run([sampo, "quantize", str(folder), str(file), "--type", "F32"], capture_output=True, text=True)
         if done.returncode:
