@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 node_packages
 serve_libraries
-for program in openai_sdk ai_sdk; do
+for program in openai_sdk tool_loop ai_sdk; do
   echo "$program:"
   (cd "$modules" && node "$program.mjs")
 done
