@@ -24,11 +24,13 @@ func NewCache(c *Config, blocks []int) *Cache {
 		panic(fmt.Sprintf("model: cache for %d groups, want %d", len(blocks), len(kinds)))
 	}
 	cache := &Cache{kinds: kinds, blocks: append([]int(nil), blocks...)}
+	counts := make([]int, c.Layers)
 	for layer := range c.Layers {
 		g := c.Group(layer)
 		cache.groups = append(cache.groups, g)
-		cache.layers = append(cache.layers, tensor.NewKV(c.CacheType, blocks[g], c.KVHeads, c.HeadDim))
+		counts[layer] = blocks[g]
 	}
+	cache.layers = tensor.NewKVs(c.CacheType, counts, c.KVHeads, c.HeadDim)
 	return cache
 }
 

@@ -27,6 +27,9 @@ const (
 // the whole. Attention then reads 8 to 20 % faster, as walking through many pages misses the TLB.
 const largeCache = 16 << 20
 
+// largePage is the size of large pages on most machines; where they are larger, so much the better.
+const largePage = 2 << 20
+
 // KV holds one layer's keys and values of all cache blocks: see kernel.KVLayout.
 //
 // The numbers lie outside the Go heap: the collector would count gigabytes of them as live and let as much garbage gather.
@@ -51,23 +54,51 @@ type kvNumbers struct {
 //
 // Shapes: keys [blocks, kvHeads, headDim, P]; values [blocks, kvHeads, P, W].
 func NewKV(t KVType, blocks, kvHeads, headDim int) *KV {
-	if !t.Known() || blocks < 0 || kvHeads < 1 || headDim < 1 {
-		panic(fmt.Sprintf("tensor: KV of type %d, %d blocks, %d heads of %d", t, blocks, kvHeads, headDim))
-	}
-	c := &KV{memory: newOffHeap(blocks * int(t.BlockBytes(kvHeads, headDim))), kvHeads: kvHeads, headDim: headDim}
-	if len(c.memory.bytes) >= largeCache {
-		adviseLargePages(c.memory.bytes)
-	}
-	rest := c.memory.bytes
-	c.keys, rest = cutKVNumbers(rest, kernel.KeyLayout(t, headDim), blocks, kvHeads)
-	c.values, _ = cutKVNumbers(rest, kernel.ValueLayout(t, headDim), blocks, kvHeads)
-	return c
+	return NewKVs(t, []int{blocks}, kvHeads, headDim)[0]
 }
 
-// cutKVNumbers takes what so many blocks need from the front of memory.
-func cutKVNumbers(memory []byte, l kernel.KVLayout, blocks, heads int) (numbers kvNumbers, rest []byte) {
-	stride := heads * l.Bytes
-	return kvNumbers{layout: l, stride: stride, bytes: memory[:blocks*stride]}, memory[blocks*stride:]
+// NewKVs allocates so many blocks for each of some layers.
+//
+// Layers fill their blocks together. If each began on a large page, a block now and then would be the first of a new one in
+// all of them, and the step that writes it would wait until the system has cleared a hundred megabytes. So their beginnings
+// lie at different places of a page, spread evenly.
+//
+// Shapes: as those of NewKV.
+func NewKVs(t KVType, blocks []int, kvHeads, headDim int) []*KV {
+	if !t.Known() || kvHeads < 1 || headDim < 1 {
+		panic(fmt.Sprintf("tensor: KV of type %d, %d heads of %d", t, kvHeads, headDim))
+	}
+	layers := make([]*KV, len(blocks))
+	step := largePage / (2 * max(1, len(blocks))) &^ (len(cacheLine{}) - 1)
+	for i, n := range blocks {
+		if n < 0 {
+			panic(fmt.Sprintf("tensor: KV of %d blocks", n))
+		}
+		c := &KV{kvHeads: kvHeads, headDim: headDim}
+		keys, values := kvNumbersOf(kernel.KeyLayout(t, headDim), kvHeads), kvNumbersOf(kernel.ValueLayout(t, headDim), kvHeads)
+		size, spare := n*int(t.BlockBytes(kvHeads, headDim)), 0
+		if size >= largeCache {
+			spare = 2 * largePage
+		}
+		c.memory = newOffHeap(size + spare)
+		rest := c.memory.bytes
+		if spare > 0 {
+			adviseLargePages(rest)
+			rest = rest[toPhase(rest, 2*i*step):]
+		}
+		keys.bytes, rest = rest[:n*keys.stride], rest[n*keys.stride:]
+		if spare > 0 {
+			rest = rest[toPhase(rest, (2*i+1)*step):]
+		}
+		values.bytes = rest[:n*values.stride]
+		c.keys, c.values = keys, values
+		layers[i] = c
+	}
+	return layers
+}
+
+func kvNumbersOf(l kernel.KVLayout, heads int) kvNumbers {
+	return kvNumbers{layout: l, stride: heads * l.Bytes}
 }
 
 // Close frees the memory at once, instead of when the KV is collected. It must not be used afterwards.

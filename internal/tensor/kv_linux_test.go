@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // virtualPages is how many pages the process has mapped.
@@ -43,6 +44,40 @@ func TestCacheMemoryGoesBackToTheSystem(t *testing.T) {
 			}
 			runtime.GC()
 			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// A step that wrote the first block of a new large page in every layer took 80 ms instead of 8: the system clears each page
+// when it is first written.
+func TestLayersCrossIntoNewPagesAtDifferentBlocks(t *testing.T) {
+	const layers, heads, dim = 30, 3, 64
+	blocks := make([]int, layers)
+	for i := range blocks {
+		blocks[i] = 4096
+	}
+	kvs := NewKVs(KVF16, blocks, heads, dim)
+	crossings := make([]int, blocks[0])
+	for _, kv := range kvs {
+		for _, n := range []kvNumbers{kv.keys, kv.values} {
+			base := uintptr(unsafe.Pointer(unsafe.SliceData(n.bytes)))
+			for b := range crossings {
+				begin := base + uintptr(b*n.stride)
+				if (begin-1)/largePage != (begin+uintptr(n.stride)-1)/largePage {
+					crossings[b]++
+				}
+			}
+			n.bytes[0], n.bytes[len(n.bytes)-1] = 1, 1
+		}
+	}
+	for b, n := range crossings[1:] {
+		if n > 2 {
+			t.Errorf("block %d is the first of a page in %d of %d arrays", b+1, n, 2*layers)
+		}
+	}
+	for i, kv := range kvs {
+		if kv.Close(); kv.keys.bytes != nil {
+			t.Errorf("layer %d is not closed", i)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // adviseLargePages asks for 2 MiB pages for the whole ones within b. Without them everything works, a little slower.
 func adviseLargePages(b []byte) {
-	const page = 2 << 20
+	const page = largePage
 	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (page - 1)
 	if skip >= len(b) {
 		return
@@ -17,4 +17,9 @@ func adviseLargePages(b []byte) {
 	if whole := b[skip : skip+(len(b)-skip)&^(page-1)]; len(whole) > 0 {
 		_ = syscall.Madvise(whole, syscall.MADV_HUGEPAGE)
 	}
+}
+
+// toPhase returns how far from the front of b the first byte lies that is phase bytes behind the beginning of a large page.
+func toPhase(b []byte, phase int) int {
+	return (phase - int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))&(largePage-1))) & (largePage - 1)
 }
