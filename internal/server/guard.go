@@ -78,10 +78,17 @@ func (s *Server) grantOrigin(x *exchange) {
 	h := x.w.Header()
 	h.Add("Vary", "Origin")
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-Sampo-Notice")
+	h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-Sampo-Notice, Retry-After, X-Should-Retry")
 	if x.r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, POST, OPTIONS")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Api-Key, X-Request-Id, X-Sampo-Session, X-Sampo-Strict")
+		h.Add("Vary", "Access-Control-Request-Headers")
+		// Client libraries send some of their own; an origin that may call may send what it likes.
+		if names := x.r.Header.Get("Access-Control-Request-Headers"); names != "" {
+			h.Set("Access-Control-Allow-Headers", names)
+		}
+		if x.r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+			h.Set("Access-Control-Allow-Private-Network", "true")
+		}
 		h.Set("Access-Control-Max-Age", "600")
 	}
 }

@@ -559,3 +559,24 @@ func TestAccessLogTellsNoText(t *testing.T) {
 		t.Errorf("log: %s", log)
 	}
 }
+
+// OpenAI's library for JavaScript sends headers of its own, which a preflight that listed a few refused.
+func TestClientLibrariesInBrowsersPassThePreflight(t *testing.T) {
+	m, engine := bytechat.Say("m", "ok<|im_end|>")
+	s := start(t, m, engine, func(c *Config) {
+		c.Origins = []string{"https://app.example"}
+		c.Keys = []Key{{Secret: "sk"}}
+	})
+	const sent = "authorization,content-type,x-stainless-lang,x-stainless-os"
+	preflight := []string{"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: " + sent, "Access-Control-Request-Private-Network: true"}
+	a := s.do(http.MethodOptions, "/v1/chat/completions", "", append(preflight, "Origin: https://app.example")...)
+	if h := a.Header; a.StatusCode != 204 || h.Get("Access-Control-Allow-Headers") != sent || h.Get("Access-Control-Allow-Private-Network") != "true" {
+		t.Errorf("an origin that is listed: %d %v", a.StatusCode, h)
+	}
+	a = s.do(http.MethodOptions, "/v1/chat/completions", "", append(preflight, "Origin: https://evil.example")...)
+	for name := range a.Header {
+		if strings.HasPrefix(name, "Access-Control-") {
+			t.Errorf("an origin that is not listed is granted %s: %s", name, a.Header.Get(name))
+		}
+	}
+}

@@ -4,7 +4,7 @@
 # A suite is a folder with a run.sh. Without names the quick ones run; "all" runs all. See README.md.
 set -euo pipefail
 quick=(readme python agents node go llm)
-slow=(lm-eval evalplus mini-swe-agent guidellm aiperf vllm)
+slow=(openapi lm-eval evalplus mini-swe-agent guidellm aiperf vllm)
 
 cache=${SAMPO_CLIENTS_CACHE:-${TMPDIR:-/tmp}/sampo-clients}
 mkdir -p "$cache"

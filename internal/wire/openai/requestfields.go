@@ -19,21 +19,21 @@ var samplingFields = []requestField{
 	{"best_of", "integer 1", "Must be equal to n."},
 	{"seed", "integer", "Makes sampling repeatable. -1 counts as none."},
 	{"temperature", "number 0", "0 takes the most likely token; values below 0.01 count as 0.01. Default: the model's own, else 1."},
-	{"top_p", "number 0 1", "Keep the most likely tokens that together reach this probability. Above 0."},
+	{"top_p", `{"type":"number","exclusiveMinimum":0,"maximum":1}`, "Keep the most likely tokens that together reach this probability. Above 0."},
 	{"top_k", "integer -1", "Keep so many of the most likely tokens; 0 and -1 keep all."},
 	{"min_p", "number 0 1", "Drop tokens less likely than this share of the most likely one."},
 	{"presence_penalty", "number -2 2", "Taken from the logit of each token of the answer so far."},
 	{"frequency_penalty", "number -2 2", "Taken as often as the token stands in the answer so far."},
-	{"repetition_penalty", "number 0", "Divides the logits of tokens in prompt and answer. Above 0; 1 is neutral."},
+	{"repetition_penalty", `{"type":"number","exclusiveMinimum":0}`, "Divides the logits of tokens in prompt and answer. Above 0; 1 is neutral."},
 	{"use_beam_search", "boolean", "Look for the most probable answers instead of sampling."},
 	{"beam_width", "integer 1 64", "Beams to follow, at least n. Turns beam search on."},
 	{"length_penalty", "number", "With beams: the sum of logprobs is divided by the length to this power. Default 1."},
 	{"early_stopping", `{}`, "Must be false with beams; without them it changes nothing."},
 	{"logit_bias", `{"type":"object","maxProperties":1024,"additionalProperties":{"type":"number"}}`, "From token id to what is added to its logit, clamped to -100 and 100."},
-	{"allowed_token_ids", "integer[]", "Only these tokens may be chosen."},
-	{"bad_words", "string[]", "Texts that must not be written, up to 1,024."},
-	{"stop", `{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"maxItems":16}]}`, "Texts of up to 1 KiB that end the answer."},
-	{"stop_token_ids", "integer[]", "Tokens that end the answer, up to 128."},
+	{"allowed_token_ids", `{"type":"array","items":{"type":"integer","minimum":0},"minItems":1}`, "Only these tokens may be chosen."},
+	{"bad_words", `{"type":"array","items":{"type":"string","minLength":1},"maxItems":1024}`, "Texts that must not be written, up to 1,024."},
+	{"stop", `{"anyOf":[{"type":"string","minLength":1,"maxLength":1024},{"type":"array","items":{"type":"string","minLength":1,"maxLength":1024},"maxItems":16}]}`, "Texts of up to 1 KiB that end the answer."},
+	{"stop_token_ids", `{"type":"array","items":{"type":"integer","minimum":0},"maxItems":128}`, "Tokens that end the answer, up to 128."},
 	{"ignore_eos", "boolean", "Do not end at the model's own end of text."},
 	{"include_stop_str_in_output", "boolean", "Leave the stop in the text."},
 	{"min_tokens", "integer 0", "Do not end before so many tokens."},
@@ -47,10 +47,10 @@ var samplingFields = []requestField{
 	{"add_special_tokens", "boolean", "Put the tokens around the prompt that the model expects. Default: true for texts, false for conversations."},
 	{"truncate_prompt_tokens", "integer -1", "Keep so many tokens of the prompt; -1: as many as fit."},
 	{"truncation_side", `{"type":"string","enum":["left","right"]}`, "Which side is cut. Default left."},
-	{"cache_salt", "string", "Only requests with the same salt share cached prompts."},
+	{"cache_salt", `{"type":"string","minLength":1}`, "Only requests with the same salt share cached prompts."},
 	{"priority", "integer", "Lower runs first. Default 0."},
 	{"request_id", "string", "Becomes part of the answer's id, unless the header X-Request-Id does."},
-	{"session_id", "string", "Names the conversation, in up to 512 characters: its cache is kept longer."},
+	{"session_id", `{"type":"string","maxLength":512}`, "Names the conversation, in up to 512 characters: its cache is kept longer."},
 }
 
 var chatFields = []requestField{
@@ -71,22 +71,22 @@ var chatFields = []requestField{
 	{"reasoning_effort", `{"anyOf":[{"type":"string"},{"type":"integer","minimum":1,"maximum":100}]}`, "none, minimal, low, medium, high, xhigh, max or a number, as far as the model's template knows it."},
 	{"thinking_token_budget", "integer -1", "Most tokens of thinking; -1: no limit."},
 	{"include_reasoning", "boolean", "False leaves the thinking out of the answer."},
-	{"response_format", `{"type":"object","properties":{"type":{"type":"string","const":"text"}}}`, "Only text."},
+	{"response_format", `{"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"text"}}}`, "Only text."},
 	{"modalities", `{"type":"array","items":{"type":"string","const":"text"}}`, "Only text."},
 	{"function_call", `{"type":"string","const":"none"}`, "Only none; use tool_choice."},
 }
 
 var completionFields = []requestField{
-	{"prompt", `{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}},{"type":"array","items":{"type":"integer"}},{"type":"array","items":{"type":"array","items":{"type":"integer"}}}]}`, "A text, texts, token ids or lists of token ids."},
+	{"prompt", `{"anyOf":[{"type":"string","minLength":1},{"type":"array","items":{"type":"string","minLength":1},"minItems":1,"maxItems":64},{"type":"array","items":{"type":"integer","minimum":0},"minItems":1},{"type":"array","items":{"type":"array","items":{"type":"integer","minimum":0},"minItems":1},"minItems":1,"maxItems":64}]}`, "A text, texts, token ids or lists of token ids."},
 	{"max_tokens", "integer 0", "Most output tokens of a choice. Left out: 16; null: the rest of the context; 0 with echo: score the prompt."},
 	{"logprobs", "integer -1 20", "Logprobs with so many of the most likely tokens at each place; -1: the whole vocabulary."},
 	{"suffix", `{"type":"string","maxLength":0}`, "Only the empty text."},
-	{"response_format", `{"type":"object","properties":{"type":{"type":"string","const":"text"}}}`, "Only text."},
+	{"response_format", `{"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"text"}}}`, "Only text."},
 	{"thinking_token_budget", "integer -1 -1", "Completions are raw text: only -1, no limit."},
 }
 
 var playgroundFields = []requestField{
-	{"prompt", `{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"integer"}},{"type":"array","items":{"type":"string"},"maxItems":1},{"type":"array","items":{"type":"array","items":{"type":"integer"}},"maxItems":1}]}`, "One text or one list of token ids."},
+	{"prompt", `{"anyOf":[{"type":"string","minLength":1},{"type":"array","items":{"type":"integer","minimum":0},"minItems":1},{"type":"array","items":{"type":"string","minLength":1},"minItems":1,"maxItems":1},{"type":"array","items":{"type":"array","items":{"type":"integer","minimum":0},"minItems":1},"minItems":1,"maxItems":1}]}`, "One text or one list of token ids."},
 	{"explain", "integer 0 20", "Tell for each output token so many candidates: their probability, their rank, and whether the filters kept them."},
 	{"fresh", "boolean", "Compute the prompt anew: nothing is read from the cache."},
 }
@@ -113,22 +113,22 @@ var tokenizeFields = []requestField{
 
 var detokenizeFields = []requestField{
 	{"model", "string", "Name of the model. Left out: the only one in memory."},
-	{"tokens", "integer[]", "Token ids."},
+	{"tokens", `{"type":"array","items":{"type":"integer","minimum":0}}`, "Token ids."},
 }
 
 var messageFields = []requestField{
-	{"role", "string", "system, developer, user, assistant, tool, or what the template knows."},
+	{"role", `{"type":"string","minLength":1}`, "system, developer, user, assistant, tool, or what the template knows."},
 	{"content", `{"anyOf":[{"type":"string"},{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"object","required":["type"],"properties":{"type":{"type":"string"},"text":{"type":["string","null"]}}}]}}]}`, "A text, or parts of type text, input_text, output_text, refusal or thinking."},
 	{"name", "string", ""},
 	{"reasoning_content", "string", "Of an assistant's message; reasoning is the same."},
 	{"reasoning", "string", ""},
-	{"tool_calls", `{"type":"array","items":{"type":"object","required":["function"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"function"},"function":{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{"type":["string","object","null"]}}}}}}`, "Of an assistant's message."},
+	{"tool_calls", `{"type":"array","items":{"type":"object","required":["function"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"function"},"function":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1},"arguments":{"type":["string","object","null"]}}}}}}`, "Of an assistant's message."},
 	{"tool_call_id", "string", "Of a tool's message."},
 }
 
 var toolFields = []requestField{
 	{"type", `{"type":"string","const":"function"}`, ""},
-	{"function", `{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"description":{"type":["string","null"]},"parameters":{"type":["object","null"]},"strict":{"type":["boolean","null"],"const":false}}}`, ""},
+	{"function", `{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1},"description":{"type":["string","null"]},"parameters":{"type":["object","null"]},"strict":{"type":["boolean","null"],"const":false}}}`, ""},
 }
 
 // Fields that are accepted and change no answer.

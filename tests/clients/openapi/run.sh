@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# The API's document against its meta-schema, answers against the document, and then Schemathesis: requests made from the
+# document, well formed and broken, must get answers that it tells of, and never a 5xx. Which fields exclude each other the
+# document doesn't say in schemas, so that a well-formed request may be refused.
+python_packages
+serve
+"$bin/python" "$(realpath ../../openapi/check.py)" "$url"
+export SAMPO_API_KEY=key-of-the-tests
+serve "$SCRIPTED" --max-memory 512MiB
+"$bin/schemathesis" run "$url/api/openapi.json" --checks all --exclude-checks positive_data_acceptance --max-examples 100 \
+  --header "Authorization: Bearer $SAMPO_API_KEY" --request-timeout 60 --generation-database :memory: --no-color >"$scratch/schemathesis.log" 2>&1 ||
+  { cat "$scratch/schemathesis.log" >&2; false; }
+grep -E 'generated|passed' "$scratch/schemathesis.log"
