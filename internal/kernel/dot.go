@@ -5,6 +5,7 @@ package kernel
 import (
 	"encoding/binary"
 	"math"
+	"unsafe"
 )
 
 // A Float is a type of float weights.
@@ -47,22 +48,30 @@ func (f Float) decode(dst []float32, b []byte) {
 const (
 	// DotRows is how many weight rows a kernel takes at once.
 	DotRows = 4
-	// dotCols is what the columns must be a multiple of.
+	// dotCols is what the columns must be a multiple of, and the number of partial sums.
 	dotCols = 16
+	// pairCols is the same for kernels of pairs.
+	pairCols = 2 * dotCols
+	// lineBytes is how much of a row of activations a kernel takes in each step.
+	lineBytes = 64
 )
 
 // A dotFunc multiplies DotRows rows of weights, wstride bytes apart, with some rows of activations, xstride bytes apart,
-// over 16*blocks columns. Row t's outputs are the 4 floats at dst + t*ldd bytes.
-type dotFunc func(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+// over as many columns as fill blocks lines of 64 bytes of activations. Row t's outputs are the 4 floats at dst + t*ldd bytes.
+// X is the type of activations: float32, or uint16 for BF16.
+type dotFunc[X float32 | uint16] func(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *X, xstride uintptr, blocks int)
 
 // maxDotTokens is the most rows of activations that a kernel takes.
 const maxDotTokens = 6
 
 // dotKernels has at n the kernel for n rows of activations; nil where a tier has none. All tiers with kernels have one
 // for 1 row.
-type dotKernels [maxDotTokens + 1]dotFunc
+type dotKernels[X float32 | uint16] [maxDotTokens + 1]dotFunc[X]
 
-var dotTiers [tiers][floats]dotKernels
+var (
+	dotTiers [tiers][floats]dotKernels[float32]
+	dotPairs dotKernels[uint16] // where hasPairs
+)
 
 // FloatRows are rows of float weights as they are stored.
 //
@@ -96,15 +105,39 @@ func Dot(dst []float32, ldd int, w FloatRows, x []float32) {
 		dotPlain(dst, ldd, w, x)
 		return
 	}
-	for t := 0; t < tokens; {
-		n := kernels.most(tokens - t)
-		kernels.rows(n, dst[t*ldd:], ldd, w, x[t*w.Cols:])
+	kernels.mul(dst, ldd, w, x)
+}
+
+// TakesBF16 says whether DotBF16 can multiply w: its weights are BF16, and the tier in use has a product of BF16 numbers.
+func (w *FloatRows) TakesBF16() bool { return w.Type == BF16 && w.Cols%pairCols == 0 && hasPairs() }
+
+// DotBF16 is Dot of BF16 weights with activations rounded to BF16 (ToBF16). It needs weights that it takes (TakesBF16).
+//
+// Shapes: as in Dot.
+//
+// A product is 16 partial sums: sum i adds the columns 2i and 2i+1 of every 32, in the order and with the rounding that
+// VDPBF16PS has, and all are added as a tree. Bits do not depend on the number of rows; a CPU may round otherwise than
+// another one.
+func DotBF16(dst []float32, ldd int, w FloatRows, x []uint16) {
+	rows, tokens := len(w.Bytes)/w.rowBytes(), len(x)/w.Cols
+	if rows == 0 || tokens == 0 {
+		return
+	}
+	_ = dst[(tokens-1)*ldd+rows-1]
+	dotPairs.mul(dst, ldd, w, x)
+}
+
+// mul multiplies all weight rows with all rows of activations.
+func (k *dotKernels[X]) mul(dst []float32, ldd int, w FloatRows, x []X) {
+	for t := 0; t < len(x)/w.Cols; {
+		n := k.most(len(x)/w.Cols - t)
+		k.rows(n, dst[t*ldd:], ldd, w, x[t*w.Cols:])
 		t += n
 	}
 }
 
 // most is the most rows of activations up to n that a kernel takes.
-func (k *dotKernels) most(n int) int {
+func (k *dotKernels[X]) most(n int) int {
 	n = min(n, maxDotTokens)
 	for k[n] == nil {
 		n--
@@ -113,8 +146,8 @@ func (k *dotKernels) most(n int) int {
 }
 
 // rows multiplies all weight rows with n rows of activations, which stay in the first cache meanwhile.
-func (k *dotKernels) rows(n int, dst []float32, ldd int, w FloatRows, x []float32) {
-	xstride, blocks := uintptr(w.Cols)*4, w.Cols/dotCols
+func (k *dotKernels[X]) rows(n int, dst []float32, ldd int, w FloatRows, x []X) {
+	xstride := uintptr(w.Cols) * unsafe.Sizeof(x[0])
 	rows, rowBytes := len(w.Bytes)/w.rowBytes(), w.rowBytes()
 	if rows < DotRows {
 		for o := range rows {
@@ -125,15 +158,15 @@ func (k *dotKernels) rows(n int, dst []float32, ldd int, w FloatRows, x []float3
 	for o := 0; o < rows; o += DotRows {
 		// The last DotRows rows again, if they are not whole: those done already get the same bits.
 		first := min(o, rows-DotRows)
-		k[n](&dst[first], uintptr(ldd)*4, &w.Bytes[first*rowBytes], uintptr(rowBytes), &x[0], xstride, blocks)
+		k[n](&dst[first], uintptr(ldd)*4, &w.Bytes[first*rowBytes], uintptr(rowBytes), &x[0], xstride, int(xstride/lineBytes))
 	}
 }
 
 // single multiplies one weight row, which the kernel takes DotRows times, with n rows of activations.
-func (k *dotKernels) single(n int, dst []float32, ldd int, w FloatRows, x []float32) {
+func (k *dotKernels[X]) single(n int, dst []float32, ldd int, w FloatRows, x []X) {
 	var same [DotRows]float32
 	for t := range n {
-		k[1](&same[0], 0, &w.Bytes[0], 0, &x[t*w.Cols], 0, w.Cols/dotCols)
+		k[1](&same[0], 0, &w.Bytes[0], 0, &x[t*w.Cols], 0, w.Cols*int(unsafe.Sizeof(x[0]))/lineBytes)
 		dst[t*ldd] = same[0]
 	}
 }

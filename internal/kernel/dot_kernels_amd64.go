@@ -66,6 +66,21 @@ func dotBF16AVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *flo
 //go:noescape
 func dotBF16AVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
+//go:noescape
+func dotPairsAVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *uint16, xstride uintptr, blocks int)
+
+//go:noescape
+func dotPairsAVX512X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *uint16, xstride uintptr, blocks int)
+
+//go:noescape
+func dotPairsAVX512X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *uint16, xstride uintptr, blocks int)
+
+//go:noescape
+func dotPairsAVX512X4(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *uint16, xstride uintptr, blocks int)
+
+//go:noescape
+func dotPairsAVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *uint16, xstride uintptr, blocks int)
+
 func addDotKernels() {
 	dotTiers[avx2][F32][1] = dotF32AVX2X1
 	dotTiers[avx2][F32][3] = dotF32AVX2X3
@@ -88,4 +103,9 @@ func addDotKernels() {
 	dotTiers[avx512][BF16][3] = dotBF16AVX512X3
 	dotTiers[avx512][BF16][4] = dotBF16AVX512X4
 	dotTiers[avx512][BF16][6] = dotBF16AVX512X6
+	dotPairs[1] = dotPairsAVX512X1
+	dotPairs[2] = dotPairsAVX512X2
+	dotPairs[3] = dotPairsAVX512X3
+	dotPairs[4] = dotPairsAVX512X4
+	dotPairs[6] = dotPairsAVX512X6
 }

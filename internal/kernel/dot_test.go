@@ -60,6 +60,69 @@ func TestDotGivesTheBitsOfTheTwin(t *testing.T) {
 	})
 }
 
+// dotPairsFused is the definition of DotBF16 for one output, as Intel documents VDPBF16PS: the odd column first, each product
+// by an fma of its own.
+func dotPairsFused(w []byte, x []uint16) float32 {
+	var sums [dotCols]float32
+	values := make([]float32, len(x))
+	BF16.decode(values, w)
+	for i := 0; i < len(x); i += 2 {
+		sum := &sums[i/2%dotCols]
+		for _, at := range []int{i + 1, i} {
+			*sum = fma(values[at], math.Float32frombits(uint32(x[at])<<16), *sum)
+		}
+	}
+	return sumTree(&sums)
+}
+
+func TestDotBF16IsItsDefinitionAndDoesNotDependOnCompany(t *testing.T) {
+	if !hasPairs() {
+		t.Skip("this CPU, or SAMPO_CPU, has no product of BF16 numbers")
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	exact, all := 0, 0
+	for range 300 {
+		rows, tokens, cols := 1+r.IntN(9), 1+r.IntN(13), pairCols*(1+r.IntN(9))
+		w, x := make([]byte, rows*cols*2), make([]uint16, tokens*cols)
+		for i := range x {
+			x[i] = bf16(float32(r.NormFloat64()))
+		}
+		for i := range rows * cols {
+			binary.LittleEndian.PutUint16(w[2*i:], bf16(float32(r.NormFloat64())))
+		}
+		weights := FloatRows{BF16, cols, w}
+		if !weights.TakesBF16() {
+			t.Fatalf("%d columns are not taken", cols)
+		}
+		ldd := rows + r.IntN(3)
+		got, alone := make([]float32, tokens*ldd), make([]float32, rows)
+		DotBF16(got, ldd, weights, x)
+		for token := range tokens {
+			input := x[token*cols:][:cols]
+			DotBF16(alone, rows, weights, input)
+			for o := range rows {
+				g, row := got[token*ldd+o], w[o*cols*2:][:cols*2]
+				if math.Float32bits(g) != math.Float32bits(alone[o]) {
+					t.Fatalf("[%d, %d], row %d of %d, output %d: got %v, alone %v", rows, cols, token, tokens, o, g, alone[o])
+				}
+				floats := make([]float32, cols)
+				for i, v := range input {
+					floats[i] = math.Float32frombits(uint32(v) << 16)
+				}
+				want := dotPairsFused(row, input)
+				all++
+				if g == want {
+					exact++
+				}
+				if math.Abs(float64(g-want)) > 1e-5*magnitudes(BF16, row, floats) {
+					t.Fatalf("[%d, %d], row %d of %d, output %d: got %v, want %v", rows, cols, token, tokens, o, g, want)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d outputs have the bits of the definition", exact, all)
+}
+
 // magnitudes is the sum of the magnitudes of the products.
 func magnitudes(f Float, w []byte, x []float32) (sum float64) {
 	values := make([]float32, len(x))

@@ -2,8 +2,6 @@
 
 package kernel
 
-import "golang.org/x/sys/cpu"
-
 //go:noescape
 func peakVNNI(sums *[16]int32, codes *[64]uint8, bytes *[64]int8, rounds int)
 
@@ -90,7 +88,7 @@ func fp32Peaks() []PeakLoop {
 }
 
 func bf16Peaks() []PeakLoop {
-	if active == avx512 && cpu.X86.HasAVX512BF16 {
+	if hasPairs() {
 		return []PeakLoop{peakBF16Loop}
 	}
 	return nil

@@ -102,22 +102,24 @@ func TestReadLoopsReadEveryByteOnce(t *testing.T) {
 // TestBytesOfVDPBF16PSAreWhatTheirCommentsSay decodes the EVEX prefix (Intel SDM volume 2, 2.7) of the instruction
 // EVEX.512.F3.0F38.W0 52 /r.
 func TestBytesOfVDPBF16PSAreWhatTheirCommentsSay(t *testing.T) {
-	source, err := os.ReadFile("peak_amd64.s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := regexp.MustCompile(`LONG \$0x(\w{8}); WORD \$0x(\w{4}) // (.*)`).FindAllStringSubmatch(string(source), -1)
-	if len(lines) != 16 {
-		t.Fatalf("found %d encoded instructions, want 16", len(lines))
-	}
-	for _, line := range lines {
-		low, errLow := strconv.ParseUint(line[1], 16, 32)
-		high, errHigh := strconv.ParseUint(line[2], 16, 16)
-		if errLow != nil || errHigh != nil {
-			t.Fatalf("%s: %v, %v", line[0], errLow, errHigh)
+	for file, want := range map[string]int{"peak_amd64.s": 16, "dot_amd64.s": 4 * (1 + 2 + 3 + 4 + 6)} {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := decodeVDPBF16PS(low | high<<32); got != line[3] {
-			t.Errorf("%s: the bytes are %s", line[0], got)
+		lines := regexp.MustCompile(`LONG \$0x(\w{8}); WORD \$0x(\w{4}) // (.*)`).FindAllStringSubmatch(string(source), -1)
+		if len(lines) != want {
+			t.Fatalf("%s: found %d encoded instructions, want %d", file, len(lines), want)
+		}
+		for _, line := range lines {
+			low, errLow := strconv.ParseUint(line[1], 16, 32)
+			high, errHigh := strconv.ParseUint(line[2], 16, 16)
+			if errLow != nil || errHigh != nil {
+				t.Fatalf("%s: %s: %v, %v", file, line[0], errLow, errHigh)
+			}
+			if got := decodeVDPBF16PS(low | high<<32); got != line[3] {
+				t.Errorf("%s: %s: the bytes are %s", file, line[0], got)
+			}
 		}
 	}
 }

@@ -24,3 +24,6 @@ func detectTier() tier {
 	}
 	return avx512
 }
+
+// hasPairs says whether the tier in use may multiply pairs of BF16 numbers (VDPBF16PS), which not all CPUs with AVX-512 can.
+func hasPairs() bool { return active == avx512 && cpu.X86.HasAVX512BF16 }

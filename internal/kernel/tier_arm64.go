@@ -24,3 +24,6 @@ func detectTier() tier {
 	}
 	return i8mm
 }
+
+// hasPairs says whether the tier in use has kernels for pairs of BF16 numbers.
+func hasPairs() bool { return false }

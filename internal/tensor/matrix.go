@@ -11,16 +11,16 @@ import (
 
 // A Matrix is a weight tensor of shape [rows, cols]: rows outputs of cols inputs each. It does not change.
 //
-// Quantised weights are packed into panels (package kernel, DESIGN.md); F32, F16 and BF16 stay as they are stored.
+// Quantised weights are packed into panels (package kernel, DESIGN.md); rows of F32, F16 and BF16 stay as they are stored, but
+// lie on large pages.
 type Matrix struct {
 	typ        quant.Type
 	rows, cols int
-	packed     *kernel.Panels // of quantised weights
-	data       []byte         // the rows as stored, of float weights
+	packed     *kernel.Panels   // of quantised weights
+	floats     kernel.FloatRows // of the others
 }
 
-// NewMatrix takes data as a matrix of type t. If the matrix is Packed afterwards it has copied the data, else it keeps
-// them.
+// NewMatrix makes a matrix of a copy of data, weights of type t.
 //
 // Shapes: data holds [rows, cols] values of type t, row-major.
 // It fails for a type without a kernel and when the lengths do not belong together.
@@ -41,7 +41,7 @@ func NewMatrix(p *Pool, t quant.Type, rows, cols int, data []byte) (*Matrix, err
 	if format, ok := packedFormats[t]; ok {
 		m.packed = packPanels(p, format, rows, cols/blockCols, data)
 	} else {
-		m.data = data
+		m.floats = kernel.FloatRows{Type: floatTypes[t], Cols: cols, Bytes: copyRows(p, data)}
 	}
 	return m, nil
 }
@@ -55,15 +55,15 @@ func (m *Matrix) Cols() int { return m.cols }
 // Type is the type of the stored tensor.
 func (m *Matrix) Type() quant.Type { return m.typ }
 
-// Packed says whether the matrix has its own copy of the weights, so that the stored bytes may be let go.
-func (m *Matrix) Packed() bool { return m.packed != nil }
+// Quantised says whether products see activations as signed bytes, since the weights are such codes too.
+func (m *Matrix) Quantised() bool { return m.packed != nil }
 
 // Bytes is the memory that a product reads.
 func (m *Matrix) Bytes() int {
 	if m.packed != nil {
 		return len(m.packed.Bytes)
 	}
-	return len(m.data)
+	return len(m.floats.Bytes)
 }
 
 // Row sets dst to the values of row i of m, as quant.Dequantize gives them: an embedding.
@@ -78,7 +78,7 @@ func (m *Matrix) Row(dst []float32, i int) {
 		return
 	}
 	bytes := m.typ.RowBytes(m.cols)
-	if err := quant.Dequantize(dst, m.typ, m.data[i*bytes:][:bytes]); err != nil {
+	if err := quant.Dequantize(dst, m.typ, m.floats.Bytes[i*bytes:][:bytes]); err != nil {
 		panic(err)
 	}
 }

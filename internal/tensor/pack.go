@@ -39,6 +39,19 @@ func packPanels(p *Pool, f kernel.Format, rows, blocks int, data []byte) *kernel
 	return w
 }
 
+// copyChunk is how many bytes a thread copies at a time.
+const copyChunk = 1 << 20
+
+// copyRows copies stored rows to large pages, on all threads: a decode step that walks through a mapped file of 4 KiB pages
+// misses the TLB all the time.
+func copyRows(p *Pool, data []byte) []byte {
+	to := p.slab.take(len(data))[:len(data)]
+	p.Do((len(data)+copyChunk-1)/copyChunk, func(i, _ int) {
+		copy(to[i*copyChunk:], data[i*copyChunk:min((i+1)*copyChunk, len(data))])
+	})
+	return to
+}
+
 // withoutSums makes Q8_0 blocks of Q8_1 blocks: those have a second half float, the scaled sum of the codes, which says
 // nothing new.
 func withoutSums(p *Pool, rows int, data []byte) []byte {

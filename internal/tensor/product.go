@@ -75,9 +75,7 @@ func (p *Pool) Mul(a *Activations, products ...Product) {
 		if w.cols != a.cols || len(product.Dst) < a.rows*w.rows {
 			panic(fmt.Sprintf("tensor: mul: matrix [%d, %d] with activations [%d, %d] into %d values", w.rows, w.cols, a.rows, a.cols, len(product.Dst)))
 		}
-		if w.packed != nil {
-			a.prepare(p)
-		}
+		a.prepare(p, w)
 		panels := (w.rows + kernel.PanelRows - 1) / kernel.PanelRows
 		step := max(1, min(panels*chunkBytes/w.Bytes(), panels/(p.threads*chunksPerThread)))
 		r.pieces = append(r.pieces, piece{product, chunks, step})
@@ -148,11 +146,15 @@ func (m *Matrix) floatBound(panel int) int {
 
 // floatRows multiplies weight rows from first to end with all activations.
 func (r *productRun) floatRows(piece *piece, first, end int) {
-	w, float := piece.W, floatTypes[piece.W.typ]
-	rowBytes := w.cols * float.Bytes()
-	rows := kernel.FloatRows{Type: float, Cols: w.cols, Bytes: w.data[first*rowBytes : end*rowBytes]}
-	kernel.Dot(piece.Dst[first:], w.rows, rows, r.a.x)
+	w := piece.W
+	rows, rowBytes := w.floats, len(w.floats.Bytes)/w.rows
+	rows.Bytes = rows.Bytes[first*rowBytes : end*rowBytes]
+	if rows.TakesBF16() {
+		kernel.DotBF16(piece.Dst[first:], w.rows, rows, r.a.bf16)
+	} else {
+		kernel.Dot(piece.Dst[first:], w.rows, rows, r.a.x)
+	}
 }
 
-// floatTypes are the types that stay as they are stored.
+// floatTypes are the types whose rows stay as they are stored.
 var floatTypes = map[quant.Type]kernel.Float{quant.F32: kernel.F32, quant.F16: kernel.F16, quant.BF16: kernel.BF16}

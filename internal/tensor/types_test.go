@@ -49,7 +49,11 @@ func TestProductOfEachTypeStaysWithinItsBound(t *testing.T) {
 				largest, sum = max(largest, off), sum+off
 			}
 			t.Logf("error: largest %.2g, mean %.2g", largest, sum/float64(len(got)))
-			if bound, ok := productBounds[typ]; !ok || !(largest <= bound) {
+			bound, ok := productBounds[typ]
+			if m.floats.TakesBF16() {
+				bound = 0.008 // activations of 8 bits, but with an exponent each
+			}
+			if !ok || !(largest <= bound) {
 				t.Errorf("error %g, want at most %g", largest, bound)
 			}
 		})

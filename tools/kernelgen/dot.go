@@ -8,11 +8,13 @@ import (
 )
 
 const headerDot = `// Products of 4 rows of float weights with 1 to 6 rows of activations, for both amd64 tiers.
+// Pairs: VDPBF16PS adds the products of two BF16 weights and two BF16 activations to a lane; lane i sums columns 2i, 2i+1,
+// 2i+32, 2i+33 ... The assembler does not know it, so its bytes are written out.
 //
 // Identity: lane i of a row sums the products of columns i, i+16, i+32 ... with fma; the 16 lanes are added as a tree
 // (8 and 8, 4 and 4, ...), so both tiers give the same bits. F16 converts exactly by F16C, BF16 by a shift of 16;
 // on AVX2 a shuffle does that, for the shifts would take a port of the fma.
-// Tails: none, columns come in multiples of 16. Other numbers of weight rows pass a stride of 0.
+// Tails: none, columns come in multiples of 16, of pairs 32. Other numbers of weight rows pass a stride of 0.
 // Bound: one row by memory, so it prefetches the next 4 weight rows; 6 rows by the fma ports, 24 fma and 8 operations of
 // conversion for 10 loads (avx512). AVX2 has registers for 2 weight rows by 3: it takes the 4 in two passes.
 
@@ -22,7 +24,7 @@ const headerDot = `// Products of 4 rows of float weights with 1 to 6 rows of ac
 // A dot prints the kernel for one type, tier and number of activation rows.
 type dot struct {
 	*printer
-	typ      string
+	typ      string // Pairs are BF16 weights with BF16 activations
 	tier     string
 	register string // Z, or pairs of Y
 	parts    int    // registers that hold 16 lanes
@@ -55,6 +57,9 @@ func allDots() (all []dot) {
 			all = append(all, dot{nil, typ, "AVX512", "Z", 1, rows})
 		}
 	}
+	for _, rows := range dotRows["AVX512"] {
+		all = append(all, dot{nil, "Pairs", "AVX512", "Z", 1, rows})
+	}
 	return all
 }
 
@@ -62,6 +67,22 @@ func allDots() (all []dot) {
 func (d dot) name() string { return fmt.Sprintf("dot%s%sX%d", d.typ, d.tier, d.rows) }
 
 const dotSignature = "(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)"
+
+// signature is the kernel's type in Go.
+func (d dot) signature() string {
+	if d.pairs() {
+		return strings.Replace(dotSignature, "x *float32", "x *uint16", 1)
+	}
+	return dotSignature
+}
+
+// pairs says whether the activations are BF16 too.
+func (d dot) pairs() bool { return d.typ == "Pairs" }
+
+// weightBytes is the size of the weights of a row that meet 64 bytes of activations.
+func (d dot) weightBytes() int {
+	return map[string]int{"F32": 64, "F16": 32, "BF16": 32, "Pairs": 64}[d.typ]
+}
 
 // reg names register n.
 func (d dot) reg(n int) string { return fmt.Sprintf("%s%d", d.register, n) }
@@ -93,7 +114,7 @@ func (d dot) kept() int { return min(d.rows, d.registers()-1-d.passRows()*d.rows
 func (d dot) accumulator(w, t int) int { return (t*d.passRows() + w) * d.parts }
 
 func (d dot) print() {
-	fmt.Fprintf(d, "\n// func %s%s\n", d.name(), dotSignature)
+	fmt.Fprintf(d, "\n// func %s%s\n", d.name(), d.signature())
 	fmt.Fprintf(d, "TEXT ·%s(SB), NOSPLIT, $0-56\n", d.name())
 	d.op("MOVQ ldd+8(FP), R8")
 	d.op("MOVQ wstride+24(FP), R9")
@@ -133,17 +154,16 @@ func (d dot) pass(first int) {
 	}
 	label := fmt.Sprintf("block%d", first)
 	d.label(label)
-	width := map[string]int{"F32": 4, "F16": 2, "BF16": 2}[d.typ]
 	for part := range d.parts {
-		d.part(part, width, free)
+		d.part(part, free)
 	}
-	d.op("ADDQ $%d, SI", 16*width)
+	d.op("ADDQ $%d, SI", d.weightBytes())
 	d.op("ADDQ $64, DX")
 	if d.rows == 1 {
 		for _, row := range strings.Fields("(BX) (BX)(R9*1) (BX)(R9*2) (BX)(R10*1)") {
 			d.op("PREFETCHT0 %s", row)
 		}
-		d.op("ADDQ $%d, BX", 16*width)
+		d.op("ADDQ $%d, BX", d.weightBytes())
 	}
 	d.op("DECQ CX")
 	d.op("JNZ %s", label)
@@ -156,7 +176,7 @@ func (d dot) pass(first int) {
 }
 
 // part multiplies and adds one register of each row; free is the first register to use for them.
-func (d dot) part(part, width, free int) {
+func (d dot) part(part, free int) {
 	operands := strings.Fields("(DX) (DX)(R11*1) (DX)(R11*2) (DX)(R12*1) (DX)(R11*4) (DX)(R13*1)")
 	for t := range d.rows {
 		operands[t] = fmt.Sprintf("%d%s", 32*part, operands[t])
@@ -167,13 +187,13 @@ func (d dot) part(part, width, free int) {
 	}
 	spare := d.registers() - free - d.kept()
 	for w := range d.passRows() {
-		row := fmt.Sprintf("%d%s", 8*width*part, strings.Fields("(SI) (SI)(R9*1) (SI)(R9*2) (SI)(R10*1)")[w])
+		row := fmt.Sprintf("%d%s", d.weightBytes()/2*part, strings.Fields("(SI) (SI)(R9*1) (SI)(R9*2) (SI)(R10*1)")[w])
 		weight := d.reg(free + d.kept() + w%spare)
 		switch {
 		case d.shuffles():
 			d.op("VBROADCASTI128 %s, %s", row, weight)
 			d.op("VPSHUFB Y15, %s, %s", weight, weight)
-		case d.typ == "F32":
+		case d.typ == "F32", d.pairs():
 			d.op("VMOVUPS %s, %s", row, weight)
 		case d.typ == "F16":
 			d.op("VCVTPH2PS %s, %s", row, weight)
@@ -182,9 +202,23 @@ func (d dot) part(part, width, free int) {
 			d.op("VPSLLD $16, %s, %s", weight, weight)
 		}
 		for t := range d.rows {
-			d.op("VFMADD231PS %s, %s, %s", operands[t], weight, d.reg(d.accumulator(w, t)+part))
+			if d.pairs() {
+				d.dpbf16(free+t, free+d.kept()+w%spare, d.accumulator(w, t))
+			} else {
+				d.op("VFMADD231PS %s, %s, %s", operands[t], weight, d.reg(d.accumulator(w, t)+part))
+			}
 		}
 	}
+}
+
+// dpbf16 prints VDPBF16PS on 512-bit registers: EVEX.512.F3.0F38.W0 52 /r (Intel SDM volume 2).
+func (p *printer) dpbf16(second, first, dst int) {
+	inverted := func(n, bit int) uint32 { return uint32(1 - n>>bit&1) }
+	prefix := inverted(dst, 3)<<7 | inverted(second, 4)<<6 | inverted(second, 3)<<5 | inverted(dst, 4)<<4 | 2
+	vector := uint32(^first&15)<<3 | 0b110
+	length := 0b01000000 | inverted(first, 4)<<3
+	modrm := uint32(0xC0 | dst&7<<3 | second&7)
+	p.op("LONG $0x%08X; WORD $0x%04X // VDPBF16PS Z%d, Z%d, Z%d", length<<24|vector<<16|prefix<<8|0x62, modrm<<8|0x52, second, first, dst)
 }
 
 // reduce adds the lanes of one output and stores it.
@@ -224,8 +258,12 @@ func dotStubs() string {
 	var p, table printer
 	p.WriteString(generated + "package kernel\n\n")
 	for _, d := range allDots() {
-		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", d.name(), dotSignature)
-		fmt.Fprintf(&table, "\tdotTiers[%s][%s][%d] = %s\n", strings.ToLower(d.tier), d.typ, d.rows, d.name())
+		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", d.name(), d.signature())
+		if d.pairs() {
+			fmt.Fprintf(&table, "\tdotPairs[%d] = %s\n", d.rows, d.name())
+		} else {
+			fmt.Fprintf(&table, "\tdotTiers[%s][%s][%d] = %s\n", strings.ToLower(d.tier), d.typ, d.rows, d.name())
+		}
 	}
 	fmt.Fprintf(&p, "func addDotKernels() {\n%s}\n", table.String())
 	return p.String()

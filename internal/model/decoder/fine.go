@@ -16,7 +16,7 @@ func (s *Step) fineMul(dst, x []float32, rows int, w *tensor.Matrix) {
 	if rows == 0 {
 		return
 	}
-	if !w.Packed() { // float weights take float activations
+	if !w.Quantised() { // float weights take finer activations anyway
 		s.set(&s.input, x, rows)
 		s.pool.Mul(&s.input, tensor.Product{Dst: dst, W: w})
 		return

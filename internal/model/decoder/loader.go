@@ -166,9 +166,7 @@ func (l *Loader) matrix(t weights.Tensor) *tensor.Matrix {
 		l.Fail("tensor %q: %v", t.Name, err)
 		return nil
 	}
-	if m.Packed() {
-		weights.Release(l.src, t)
-	}
+	weights.Release(l.src, t)
 	return m
 }
 
