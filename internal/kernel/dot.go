@@ -149,9 +149,13 @@ func (k *dotKernels[X]) most(n int) int {
 func (k *dotKernels[X]) rows(n int, dst []float32, ldd int, w FloatRows, x []X) {
 	xstride := uintptr(w.Cols) * unsafe.Sizeof(x[0])
 	rows, rowBytes := len(w.Bytes)/w.rowBytes(), w.rowBytes()
+	if n == 1 {
+		k.single(dst, w, x)
+		return
+	}
 	if rows < DotRows {
-		for o := range rows {
-			k.single(n, dst[o:], ldd, FloatRows{w.Type, w.Cols, w.row(o)}, x)
+		for t := range n {
+			k.single(dst[t*ldd:], w, x[t*w.Cols:])
 		}
 		return
 	}
@@ -162,12 +166,22 @@ func (k *dotKernels[X]) rows(n int, dst []float32, ldd int, w FloatRows, x []X) 
 	}
 }
 
-// single multiplies one weight row, which the kernel takes DotRows times, with n rows of activations.
-func (k *dotKernels[X]) single(n int, dst []float32, ldd int, w FloatRows, x []X) {
-	var same [DotRows]float32
-	for t := range n {
-		k[1](&same[0], 0, &w.Bytes[0], 0, &x[t*w.Cols], 0, w.Cols*int(unsafe.Sizeof(x[0]))/lineBytes)
-		dst[t*ldd] = same[0]
+// single multiplies all weight rows with one row of activations. Memory is the limit, and it gives most to several streams:
+// so the rows that a kernel takes together come from different quarters, each of which is read from its begin to its end.
+func (k *dotKernels[X]) single(dst []float32, w FloatRows, x []X) {
+	rows, rowBytes := len(w.Bytes)/w.rowBytes(), w.rowBytes()
+	quarter := rows / DotRows
+	blocks := w.Cols * int(unsafe.Sizeof(x[0])) / lineBytes
+	var four [DotRows]float32
+	for o := range quarter {
+		k[1](&four[0], 0, &w.Bytes[o*rowBytes], uintptr(quarter*rowBytes), &x[0], 0, blocks)
+		for i, sum := range four {
+			dst[i*quarter+o] = sum
+		}
+	}
+	for o := quarter * DotRows; o < rows; o++ {
+		k[1](&four[0], 0, &w.Bytes[o*rowBytes], 0, &x[0], 0, blocks)
+		dst[o] = four[0]
 	}
 }
 

@@ -15,7 +15,7 @@ const headerDot = `// Products of 4 rows of float weights with 1 to 6 rows of ac
 // (8 and 8, 4 and 4, ...), so both tiers give the same bits. F16 converts exactly by F16C, BF16 by a shift of 16;
 // on AVX2 a shuffle does that, for the shifts would take a port of the fma.
 // Tails: none, columns come in multiples of 16, of pairs 32. Other numbers of weight rows pass a stride of 0.
-// Bound: one row by memory, so it prefetches the next 4 weight rows; 6 rows by the fma ports, 24 fma and 8 operations of
+// Bound: one row by memory, so it prefetches what lies further down in the memory of each of its 4 weight rows; 6 rows by the fma ports, 24 fma and 8 operations of
 // conversion for 10 loads (avx512). AVX2 has registers for 2 weight rows by 3: it takes the 4 in two passes.
 
 #include "textflag.h"
@@ -31,7 +31,14 @@ type dot struct {
 	rows     int
 }
 
-const weightRows = 4
+const (
+	weightRows = 4
+	// dotPrefetch is how far ahead a single row asks for weights: in each of 4 rows that lie far from each other.
+	dotPrefetch = 2048
+)
+
+// weightAddresses are where the weight rows of a kernel are.
+var weightAddresses = [weightRows]string{"(SI)", "(SI)(R9*1)", "(SI)(R9*2)", "(SI)(R10*1)"}
 
 // dotRows are the numbers of activation rows that have a kernel.
 var dotRows = map[string][]int{"AVX512": {1, 2, 3, 4, 6}, "AVX2": {1, 3}}
@@ -138,9 +145,6 @@ func (d dot) pass(first int) {
 		d.op("ADDQ $%d, DI", 4*first)
 		d.op("LEAQ (SI)(R9*%d), SI", first)
 	}
-	if d.rows == 1 {
-		d.op("LEAQ (SI)(R9*4), BX")
-	}
 	free := d.passRows() * d.rows * d.parts // the first register that holds no sum
 	for i := range free {
 		if d.register == "Z" {
@@ -160,10 +164,9 @@ func (d dot) pass(first int) {
 	d.op("ADDQ $%d, SI", d.weightBytes())
 	d.op("ADDQ $64, DX")
 	if d.rows == 1 {
-		for _, row := range strings.Fields("(BX) (BX)(R9*1) (BX)(R9*2) (BX)(R10*1)") {
-			d.op("PREFETCHT0 %s", row)
+		for _, row := range weightAddresses {
+			d.op("PREFETCHT0 %d%s", dotPrefetch, row)
 		}
-		d.op("ADDQ $%d, BX", d.weightBytes())
 	}
 	d.op("DECQ CX")
 	d.op("JNZ %s", label)
@@ -187,7 +190,7 @@ func (d dot) part(part, free int) {
 	}
 	spare := d.registers() - free - d.kept()
 	for w := range d.passRows() {
-		row := fmt.Sprintf("%d%s", d.weightBytes()/2*part, strings.Fields("(SI) (SI)(R9*1) (SI)(R9*2) (SI)(R10*1)")[w])
+		row := fmt.Sprintf("%d%s", d.weightBytes()/2*part, weightAddresses[w])
 		weight := d.reg(free + d.kept() + w%spare)
 		switch {
 		case d.shuffles():
