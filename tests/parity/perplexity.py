@@ -3,12 +3,13 @@
 
     python3 perplexity.py --sampo sampo --llama-perplexity llama-perplexity MODEL.gguf ...
 
-The text is the first 50,000 bytes of the project's documents. As llama-perplexity does, it is cut into pieces of 512 tokens, each piece
+The text is 50,000 bytes of Newton's Opticks, which every Go toolchain has among its test data. As llama-perplexity does, it is cut into pieces of 512 tokens, each piece
 begins with BOS in place of its first token if the model wants one, and the second half of each piece is scored. Fails if Sampo differs from
 llama-perplexity by more than 0.5 %, unless it is nearer to float32.
 """
 
 import argparse
+import hashlib
 import json
 import math
 import pathlib
@@ -19,17 +20,19 @@ import tempfile
 
 from parity import Sampo, post
 
-BYTES = 50_000
+SHA256 = "d4a9ac22462b35e7821a4f2706c211093da678620a8f9997989ee7cf8d507bbd"
+START, BYTES = 5_000, 50_000  # inside the first book
 CONTEXT = 512
 FIRST = CONTEXT // 2 + 1  # position of the first token that is scored
 LIMIT = 0.005
 
 
 def text():
-    root = pathlib.Path(__file__).parents[2]
-    files = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md")), *sorted((root / "docs" / "adr").glob("*.md"))]
-    data = b"\n".join(f.read_bytes() for f in files)[:BYTES]
-    return data.decode("utf-8", errors="ignore").rstrip("\n")  # llama-perplexity drops a newline at the end
+    root = subprocess.run(["go", "env", "GOROOT"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    data = (pathlib.Path(root) / "src" / "testdata" / "Isaac.Newton-Opticks.txt").read_bytes()
+    if hashlib.sha256(data).hexdigest() != SHA256:
+        sys.exit("Isaac.Newton-Opticks.txt is another one than that of the figures in docs/parity.md")
+    return data[START : START + BYTES].decode("utf-8", errors="ignore").strip("\n")  # llama-perplexity drops a newline at the end
 
 
 def tokens(sampo, model, file, *flags):
@@ -67,7 +70,7 @@ def of_float32(model, texts):
     with torch.inference_mode():
         for piece in texts:
             ids = torch.tensor([piece])
-            logits = lm(ids).logits[0, FIRST - 1 : -1].double()
+            logits = lm(ids, logits_to_keep=CONTEXT - FIRST + 1).logits[0, :-1].double()
             loss += torch.nn.functional.cross_entropy(logits, ids[0, FIRST:], reduction="sum").item()
     return math.exp(loss / (len(texts) * (CONTEXT - FIRST)))
 
