@@ -32,8 +32,9 @@ func newLookup(tokens int) *lookup {
 	return l
 }
 
-// guess appends to dst up to n tokens that may follow list, which has only grown since the last call.
-func (l *lookup) guess(dst, list []token.ID, n int) []token.ID {
+// guess appends to dst up to n tokens that may follow list, which has only grown since the last call, and returns which of
+// lookupLengths was found.
+func (l *lookup) guess(dst, list []token.ID, n int) (guesses []token.ID, length int) {
 	for ; l.seen < len(list); l.seen++ {
 		for i, length := range lookupLengths {
 			if end := l.seen; end >= length { // the latest tokens are not to find themselves
@@ -50,9 +51,9 @@ func (l *lookup) guess(dst, list []token.ID, n int) []token.ID {
 		if end == 0 || !slices.Equal(list[end-length:end], latest) {
 			continue
 		}
-		return follow(dst, list, end, n)
+		return follow(dst, list, end, n), i
 	}
-	return dst
+	return dst, 0
 }
 
 // slot returns where tokens of the length with index i are kept.

@@ -14,7 +14,8 @@ const (
 	maxDrafts     = 15  // guesses after a token
 	maxDrafting   = 16  // sequences that decode at once: with more, rows are no longer cheap
 	firstHits     = 0.6 // share of right guesses that a new choice is thought to have
-	hitsWeight    = 0.1 // of the latest guess in that share
+	firstWeight   = 3   // how many guesses that opinion is worth
+	hitsMemory    = 10  // how many guesses make an opinion
 	retryGuessing = 64  // steps after which guesses are tried that seem not to pay
 )
 
@@ -22,10 +23,26 @@ const (
 type source int
 
 const (
-	fromLookup source = iota
-	fromModel
-	sources
+	fromLookup source = iota // of the longest run that is looked for; the others follow
+	fromModel  source = source(len(lookupLengths))
+	sources    source = fromModel + 1
 )
+
+// A record is how often guesses from one source were right, of those whose predecessors were.
+type record struct {
+	share   float64
+	guesses int
+}
+
+// add takes note of a guess. The first ones weigh more: an answer that copies nothing shows that soon.
+func (r *record) add(right bool) {
+	v := 0.0
+	if right {
+		v = 1
+	}
+	r.guesses = min(r.guesses+1, hitsMemory-firstWeight)
+	r.share += (v - r.share) / float64(firstWeight+r.guesses)
+}
 
 // A guesser proposes what follows the tokens of one choice.
 type guesser struct {
@@ -35,7 +52,7 @@ type guesser struct {
 	n        int // of tokens
 	room     int // how many may be guessed
 	source   source
-	hits     [sources]float64 // share of guesses that were right, of those whose predecessors were
+	hits     [sources]record
 }
 
 // speculate gives the sequences that decode their drafts, as many as promise the most tokens a second.
@@ -76,10 +93,13 @@ func (e *Engine) lookUp(decoding []*scheduler.Sequence) {
 		}
 		if g.lookup == nil {
 			g.lookup = newLookup(cap(q.Tokens))
-			g.hits = [sources]float64{firstHits, firstHits}
+			for i := range g.hits {
+				g.hits[i].share = firstHits
+			}
 		}
-		g.source = fromLookup
-		if g.n = len(g.lookup.guess(g.tokens[:0], q.Tokens, g.room)); g.n == 0 && e.drafter != nil {
+		found, length := g.lookup.guess(g.tokens[:0], q.Tokens, g.room)
+		g.n, g.source = len(found), fromLookup+source(length)
+		if g.n == 0 && e.drafter != nil {
 			e.unfound = append(e.unfound, c)
 		}
 	}
@@ -135,19 +155,13 @@ func (c *choice) draftRoom(cfg *Config) int {
 }
 
 // learn takes note of a guess that was checked.
-func (g *guesser) learn(right bool) {
-	v := 0.0
-	if right {
-		v = 1
-	}
-	g.hits[g.source] += (v - g.hits[g.source]) * hitsWeight
-}
+func (g *guesser) learn(right bool) { g.hits[g.source].add(right) }
 
 // expected returns how many of n guesses are right on average: each only if those before it are.
 func (g *guesser) expected(n int) (sum float64) {
 	p := 1.0
 	for range min(n, g.n) {
-		p *= g.hits[g.source]
+		p *= g.hits[g.source].share
 		sum += p
 	}
 	return sum

@@ -104,9 +104,10 @@ func TestLookupFindsWhatFollowedBefore(t *testing.T) {
 			whole, grown := newLookup(10), newLookup(10)
 			var step []token.ID
 			for i := range tt.list {
-				step = grown.guess(nil, tt.list[:i+1], 3)
+				step, _ = grown.guess(nil, tt.list[:i+1], 3)
 			}
-			if diff := cmp.Diff(tt.want, whole.guess(nil, tt.list, 3)); diff != "" {
+			all, _ := whole.guess(nil, tt.list, 3)
+			if diff := cmp.Diff(tt.want, all); diff != "" {
 				t.Errorf("all at once:\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.want, step); diff != "" {
@@ -138,6 +139,26 @@ func TestGuessesStopWhereTheyDoNotPay(t *testing.T) {
 	s.Close()
 	if st := e.Stats(); st.Drafts > uint64(steps/retryGuessing)+1 {
 		t.Errorf("%d drafts in %d steps that cannot pay, want one in %d", st.Drafts, steps, retryGuessing)
+	}
+}
+
+// Few wrong guesses show that a text copies nothing, few right ones that it does; and neither opinion lasts for ever.
+func TestGuessesAreJudgedSoon(t *testing.T) {
+	r := record{share: firstHits}
+	judge := func(right bool, n int) float64 {
+		for range n {
+			r.add(right)
+		}
+		return r.share
+	}
+	for _, tt := range []struct {
+		right       bool
+		n           int
+		least, most float64
+	}{{false, 3, 0, 0.35}, {true, 20, 0.85, 1}, {false, 20, 0, 0.15}} {
+		if got := judge(tt.right, tt.n); got < tt.least || got > tt.most {
+			t.Errorf("after %d guesses that were right: %t: share %v, want %v to %v", tt.n, tt.right, got, tt.least, tt.most)
+		}
 	}
 }
 
