@@ -104,7 +104,7 @@ report() {
   shift
   {
     echo "date: $(date -u +%F)"
-    echo "processor: $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1), $(getconf _NPROCESSORS_ONLN) cores, load average at the end $(cut -d' ' -f1 /proc/loadavg 2>/dev/null)"
+    echo "processor: $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1), $(getconf _NPROCESSORS_ONLN) cores"
     echo "server: $("$SAMPO" version)"
     echo "client: $(cat requirements.txt)"
     echo "command: $*"

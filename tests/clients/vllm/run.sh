@@ -9,7 +9,7 @@ for model in "${models[@]}"; do
       --tokenizer "${tokenizers[$model]}" --dataset-name random --random-input-len 128 --random-output-len 32
       --num-prompts 64 --max-concurrency 4 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el)
     name=$(basename "$model")-${route%%:*}
-    "$bin/${command[0]}" "${command[@]:1}" --disable-tqdm >"$scratch/$name.log" 2>&1 || { cat "$scratch/$name.log" >&2; false; }
+    "$bin/python" vllm.py "${command[@]:1}" --disable-tqdm >"$scratch/$name.log" 2>&1 || { cat "$scratch/$name.log" >&2; false; }
     grep -qE '^Successful requests: +64 *$' "$scratch/$name.log" || { cat "$scratch/$name.log" >&2; false; }
     sed -n '/Serving Benchmark Result/,$p' "$scratch/$name.log" | report "vllm-bench-$name" "${command[@]}"
   done
