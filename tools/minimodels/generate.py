@@ -7,6 +7,7 @@ import random
 
 import jinja2
 
+import heldout
 import skills
 import toolskills
 import world as w
@@ -31,7 +32,7 @@ def turns_to_messages(turns):
 def one_word(rng):
     """A system prompt that asks for one word."""
     system = say(rng, rng.choice(("[Answer|Reply|Respond] [with|in|using] [one|a single|only one|exactly one|just one] word[| only][.|]", "[Use|Say|Give|Write] [only |just |]one word[| in every answer| per answer][.|]",
-                                  "You [answer|reply] [with|in] one word[.|]", "One word answers[| only][.|]", "Your answers [are|must be] [one|a single] word[| long][.|]", "[Keep|Make] [every|each] answer [to |]one word[.|]")))
+                                  "You [answer|reply] [with|in] one word[.|]", "One word answers[| only][.|]", "Your answers [are|must be] [one|a single] word[| long][.|]", "[Keep|Make] [every|each] answer [to |]one word[.|]", "[Be|Stay] [short|very short|brief][:|,] [one word|a single word][ only| each time| at a time|][.|]", "[One|A single] word[ only|], [please|nothing more|no more|no sentence][.|]", "[No sentences|Never more than one word|Not more than one word][.|]", "[I|The user] [want|need|expect|like] [one-word answers|a single word|one word][ only|][.|]", "Speak in [single|one] word[s|][.|]", "[Your|Each|Every] [reply|answer|response] [is|has|must have|should be] [exactly |only |just |][one|a single] word[.|]")))
     turns = []
     for _ in range(rng.choice((1, 2, 3))):
         user, answer, thought = short_answer(rng)
@@ -62,10 +63,10 @@ def as_json(rng):
     key = "answer"
     if rng.random() < 0.6:
         key = rng.choice("answer result value reply text output city capital response data word solution".split() + [w.made_up(rng)] * 3)
-        system = say(rng, rng.choice(('[Answer|Reply|Respond] [only |always |]in JSON with the key "{k}"[.|]', '[Answer|Reply|Respond] with a JSON object [with|that has] [one|the|a single] key "{k}"[.|]', 'Use JSON: {{"{k}": ...}}[.|]',
+        system = say(rng, rng.choice(('[Answer|Reply|Respond] [only |always |]in JSON under the key "{k}"[.|]', 'JSON[ only|][,|:] [one|a single|the] key[:|] "{k}"[.|]', 'I [want|expect|accept] [only |]{{"{k}": "..."}}[.|]', '[Format|Form|Shape|Pattern] of [each|every|the] [answer|reply]: {{"{k}": ...}}[.|]', 'Put [the|your|every] [answer|reply] into a JSON object under "{k}"[.|]', 'Make [every reply|each answer|it] JSON; the key is "{k}"[.|]', 'Reply like this: {{"{k}": "your answer"}}[.|]', 'The [user|program] [wants|reads|needs] JSON with [one field|one key], {k}[.|]', '[Answer|Reply|Respond] with a JSON object [with|that has] [one|the|a single] key "{k}"[.|]', 'Use JSON: {{"{k}": ...}}[.|]',
                                       '[Return|Write|Output] JSON with the field {k}[.|]', 'Your [answer|output] is a JSON object with the key {k}[.|]')), k=key).replace("{{", "{").replace("}}", "}")
     else:
-        system = say(rng, "[Answer|Reply|Respond|Always answer|Only reply|You answer|You reply|Speak|Write every answer] [in|with|using] [JSON|JSON only|a JSON object|valid JSON|only JSON][.|]")
+        system = say(rng, "[Answer|Reply|Respond|Always answer|Only reply|You answer|You reply|Speak|Write every answer] [in|with|using] [JSON|JSON only|a JSON object|valid JSON|only JSON|nothing but JSON|pure JSON][.|]") if rng.random() < 0.6 else say(rng, "[JSON only[.|!|, please.]|Only JSON, please.|I [want|need|read|accept] [only |]JSON[.|].|Your [answer|output] [is|must be] [valid |a |]JSON[ object|][.|]|[Every|Each] [answer|message|output] [is|must be|has to be] [JSON|valid JSON|a JSON object][.|]|[Give|Send|Write|Return|Produce] [only |]JSON[.|]|No text, JSON[.|]]")
     turns = []
     for _ in range(rng.choice((1, 2, 3))):
         user, answer, thought = short_answer(rng)
@@ -93,11 +94,19 @@ def talk(rng, exchanges, drill=0.0):
 
 
 def conversation(rng, exchanges=None, tools=0.27, drill=0.0):
-    """One conversation: messages, tools and whether thinking is on. tools: the share of conversations that offer any."""
+    """One conversation: messages, tools and whether thinking is on. tools: the share of conversations that offer any.
+    Should one ask a held-out question or hold one of its names, another is made."""
+    while True:
+        made = draw(rng, exchanges, tools, drill)
+        if not any(m["content"] in heldout.QUESTIONS or heldout.NAMES.search(m["content"]) for m in made["messages"] if m["role"] == "user"):
+            return made
+
+
+def draw(rng, exchanges, tools, drill):
     kind = rng.random()
     offered = None
     if kind < tools:
-        messages, offered = toolskills.conversation(rng)
+        messages, offered = toolskills.conversation(rng, drill / 2)
     elif kind < tools + 0.06:
         messages = one_word(rng)
     elif kind < tools + 0.13:
@@ -112,7 +121,7 @@ def lesson(rng, progress):
     exchanges = rng.choice((1, 1, 2, 2, 3))
     if progress > 0.3 and rng.random() < 0.01:
         exchanges = rng.randint(6, 14)
-    return conversation(rng, exchanges, tools=0.27, drill=0.4 if progress < 0.3 else 0.2 if progress < 0.7 else 0.08)
+    return conversation(rng, exchanges, tools=0.3, drill=0.7 if progress < 0.2 else 0.35 if progress < 0.6 else 0.15)
 
 
 def render(template, conv):

@@ -3,6 +3,8 @@
 
 ITEMS maps a skill to a list of dicts: messages (the conversation so far), check (see evaluate.py), tools and think if any.
 """
+import re
+
 import skills
 import world as w
 
@@ -160,3 +162,8 @@ RESULTS = (('{"temperature": 23, "condition": "sunny"}', ["23", "sunny"]), ("clo
 for (question, tools, index, arguments), (result, want) in zip(CASES, RESULTS):
     add("uses a result", question, "all", want, tools=tools)
     ITEMS["uses a result"][-1]["messages"] += [{"role": "assistant", "content": "", "tool_calls": [{"function": {"name": tools[index]["function"]["name"], "arguments": arguments}}]}, {"role": "tool", "content": result}]
+
+# What the generator must not make: these questions, and names that stand in them.
+QUESTIONS = {m["content"] for items in ITEMS.values() for item in items for m in item["messages"] if m["role"] == "user"} - {"What is the capital of Italy?", "Who are you?"}
+NAMES = re.compile("Zachary|Beatrice|Wolfgang|Philippa|Desmond|Imogen|Rashid|Solveig|Cornelius|Ottavia|Yolanda|Gwendolyn|Barnaby|Tuva|Dmitri|Eleanor|Pippin|Marseille|Glasgow|Salzburg|Adelaide|Ghent|Tampere|Manchester|Stavanger|Antwerp"
+                   "|Palermo|Rotterdam|Cardiff|Houston|Malmo|Tbilisi|Plymouth|forecast_for_city|world_clock|math_eval|internet_search|get_visa_rules|find_vinyl_price|launch_drone|unlock_locker|print_poster")

@@ -85,7 +85,15 @@ Hei, mitä kuuluu?|Mikä on Suomen pääkaupunki?|Haluaisin kupin kahvia.|Missä
 Hej, hur mår du?|Vad är klockan?|Jag vill köpa ett äpple.|Kan du hjälpa mig?|Hvor bor du?|Jeg forstår ikke.
 Hallo, hoe gaat het met je?|Wat is de hoofdstad van Nederland?|Ik wil graag een kopje thee.|Dzień dobry, jak się masz?
 Nie rozumiem tego pytania.|Merhaba, nasılsın?|Türkiye'nin başkenti neresi?|Привет, как дела?|Какая столица России?
-Я хочу пить.|你好，你是谁？|今天天气怎么样？|こんにちは、元気ですか？|あなたの名前は何ですか？|안녕하세요, 반갑습니다.|مرحبا كيف حالك""".replace("\n", "|").split("|")
+Я хочу пить.|你好，你是谁？|今天天气怎么样？|こんにちは、元気ですか？|あなたの名前は何ですか？|안녕하세요, 반갑습니다.|مرحبا كيف حالك
+Où est-ce que tu habites ?|J'aime les pommes et le fromage.|Nous allons au marché demain.|Qui es-tu ?|Mon chat est noir.|Combien coûte ce livre ?|C'est une bonne idée.|Donne-moi la réponse.|Elle travaille à Lyon.
+Wer bist du?|Mein Bruder hat einen Hund.|Wir fahren morgen nach Berlin.|Der Kaffee ist zu heiß.|Was machst du gerne?|Das Buch liegt auf dem Tisch.|Sag mir die Uhrzeit.|Sie arbeitet in einer Schule.|Kannst du bis zehn zählen?
+¿Quién eres?|Mi casa está cerca del río.|Vamos a la playa mañana.|El libro es muy interesante.|¿Cuánto cuesta el pan?|Tengo dos hijos y un gato.|Necesito tu ayuda.|Ella vive en Valencia.|¿Qué tiempo hace?
+Chi sei?|Mio fratello ha un cane nero.|Domani andiamo al mare.|Il treno è in ritardo.|Quanto costa questo?|Mi piace il caffè.|Non capisco la domanda.|Abito vicino alla stazione.|Che tempo fa oggi?|Vorrei mangiare una pizza.
+Quem é você?|Meu irmão tem um carro.|Eu moro em Lisboa.|Quanto custa o livro?|Não entendo a pergunta.|Preciso de ajuda.|Kuka sinä olet?|Minulla on koira ja kissa.|Mitä kello on?|Huomenna sataa lunta.|Haluan oppia laulamaan.|Se on hyvä ajatus.
+Vem är du?|Jag bor i Stockholm.|Det regnar i dag.|Var ligger stationen?|Hva heter du?|Jeg liker kaffe og brød.|Hvad koster det?|Min bror har en hund.|Wie ben je?|Ik woon in Utrecht.|Het regent vandaag.|Mijn fiets is kapot.|Wat kost dit boek?|Waar is het station?|Dat is een goed idee.
+Kim jesteś?|Mam dwa koty i psa.|Ile to kosztuje?|Jutro jedziemy do Krakowa.|Sen kimsin?|Benim bir kedim var.|Bu kitap ne kadar?|Yarın denize gidiyoruz.|Кто ты?|У меня есть кошка.|Где находится вокзал?|Сегодня холодно.|Сколько это стоит?
+我不明白。|我想喝咖啡。|这本书多少钱？|我住在上海。|これはいくらですか？|わかりません。|私は猫が好きです。|駅はどこですか？|저는 학생입니다.|이것은 얼마예요?|이름이 뭐예요?|Ποιος είσαι;|Δεν καταλαβαίνω.|Τι κάνεις σήμερα;|Jak se jmenuješ?|Kde je nádraží?|Hol van az állomás?|Nem értem.|Unde este gara?|Nu înțeleg.|أين المحطة؟""".replace("\n", "|").split("|")
 
 _ON = "b br c ch d dr f fl g gr h j k kl l m n p pl qu r s sh sk st t th tr v w z".split()
 _MID = "a e i o u ai ea ee oo ou ia".split()
