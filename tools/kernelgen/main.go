@@ -126,13 +126,18 @@ func (k mul) panelSize() {
 // prefetch asks for codes that come soon and for the scales of this block in the next panel. Without the latter each panel
 // would begin with waiting for its scales, which no hardware expects.
 func (k mul) prefetch() {
-	for at := 0; at < k.codeBytes(); at += 64 {
-		k.op("PREFETCHT0 %d(SI)", prefetchBytes+at)
-	}
+	k.prefetchCodes()
 	if k.super() {
 		k.op("PREFETCHT0 (R10)(R13*1)")
 	} else {
 		k.op("PREFETCHT0 (BX)(R13*1)")
+	}
+}
+
+// prefetchCodes asks for codes that come soon. Kernels of many rows want them too: the first of several tiles waits for memory.
+func (k mul) prefetchCodes() {
+	for at := 0; at < k.codeBytes(); at += 64 {
+		k.op("PREFETCHT0 %d(SI)", prefetchBytes+at)
 	}
 }
 

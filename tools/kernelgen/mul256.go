@@ -123,6 +123,8 @@ func (k mul256) streams() bool { return k.rows <= 2 }
 func (k mul256) block() {
 	if k.streams() {
 		k.prefetch()
+	} else {
+		k.prefetchCodes()
 	}
 	k.parts()
 	k.nextScales()

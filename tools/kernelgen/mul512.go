@@ -50,9 +50,7 @@ func (k mul512) print() {
 	for t := range k.rows {
 		k.op("VPXORD Z%d, Z%d, Z%d", t, t, t)
 	}
-	if k.streams() {
-		k.panelSize()
-	}
+	k.panelSize()
 	k.masks()
 	if k.super() {
 		k.label("super")
@@ -60,9 +58,7 @@ func (k mul512) print() {
 		k.op("MOVQ $8, AX")
 	}
 	k.label("block")
-	if k.streams() {
-		k.prefetch()
-	}
+	k.prefetch()
 	if k.split() {
 		for half := range 2 {
 			zero := k.zero
@@ -117,9 +113,6 @@ func (k mul512) masks() {
 		k.op("VMOVDQU32 %s<>(SB), Z29", k.table)
 	}
 }
-
-// streams says whether memory is the limit, so that the kernel prefetches.
-func (k mul512) streams() bool { return k.rows <= 2 }
 
 // sum sets the integer sums of groups from to end (of four inputs each) of the block.
 func (k mul512) sum(from, end, zero int) {

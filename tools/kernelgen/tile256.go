@@ -65,6 +65,7 @@ func (k tile256) print() {
 		k.op("MOVQ $8, AX")
 	}
 	k.label("block")
+	k.prefetchCodes()
 	k.label("half")
 	k.scales8()
 	if k.signed() {
