@@ -13,11 +13,11 @@ const paceRows = 128
 
 // mixedFactor is how much longer than a usual step of as many sequences a step may take because of prompts. The promise is
 // 4 for the slowest steps; costs are estimates, and machines have other things to do.
-const mixedFactor = 2
+const mixedFactor = 1.75
 
 // leastShare is the part of a usual step that prompts may add in any case: beside streams that are slow because of all
 // that they attend to, prompts would hardly end.
-const leastShare = 0.5
+const leastShare = 0.4
 
 // paceReach is the unit of what a token looks back on.
 const paceReach = 1024
