@@ -60,11 +60,14 @@ func run(paths []string, limit float64, prompt, other string) (ok bool, err erro
 	if err != nil {
 		return false, err
 	}
-	return ok, continued(paths[1], prompt, strings.TrimSuffix(string(text), "\n"))
+	return ok, continued(paths[1], prompt, string(text))
 }
 
 // discard closes what was only read.
 func discard(c io.Closer) { _ = c.Close() }
+
+// endOfText is what llama-completion prints for a token that ends a text.
+const endOfText = " [end of text]"
 
 // continued tells twelve greedy tokens after a prompt, and where they leave another text.
 func continued(path, prompt, other string) error {
@@ -74,14 +77,19 @@ func continued(path, prompt, other string) error {
 	}
 	defer discard(m)
 	zero, tokens, best := 0.0, 12, 2
+	other, ended := strings.CutSuffix(strings.TrimRight(other, "\n"), endOfText)
 	text, parts := "", "the same"
 	params := sampo.SamplingParams{Temperature: &zero, MaxTokens: &tokens, Logprobs: &best}
 	for d, err := range m.Generate(context.Background(), prompt, params) {
 		if err != nil {
 			return err
 		}
-		for _, t := range d.Tokens {
-			if text += t.Text; parts == "the same" && !strings.HasPrefix(other, text) && len(t.Top) > 1 {
+		for i, t := range d.Tokens {
+			same := strings.HasPrefix(other, strings.TrimRight(text+t.Text, "\n"))
+			if d.Finish == "stop" && i == len(d.Tokens)-1 {
+				same = ended && text == other
+			}
+			if text += t.Text; parts == "the same" && !same && len(t.Top) > 1 {
 				parts = fmt.Sprintf("other from %q on, which leads by %.3f", t.Text, t.Top[0].Logprob-t.Top[1].Logprob)
 			}
 		}
