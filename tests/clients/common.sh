@@ -58,13 +58,21 @@ serve() {
   return 1
 }
 
-# serve_libraries starts what the client libraries are tried on: a server that wants a key, with the built-in model and
-# one that writes fixed scripts (SAMPO_BASE_URL), and one that runs a single request at a time (SAMPO_BUSY_URL).
+# serve_libraries starts what the client libraries are tried on: a server that wants a key, with the built-in model (or
+# SmolLM2, where SAMPO_CLIENT_MODELS says so) and one that writes fixed scripts (SAMPO_BASE_URL), and one that runs a single
+# request at a time (SAMPO_BUSY_URL). SAMPO_MODEL is the name of the former model, SAMPO_MODEL_TOOLS says whether it takes tools.
 serve_libraries() {
-  serve --max-num-seqs 1 --queue-timeout 100ms
+  export SAMPO_MODEL=${SAMPO_CLIENT_MODELS:-sampo/mini-chat} SAMPO_MODEL_TOOLS=true
+  local model=$SAMPO_MODEL
+  if [ "$model" = smollm2 ]; then
+    smollm2
+    ln -sf "$(realpath "$smollm2")" "$scratch/smollm2.gguf"
+    model=$scratch/smollm2.gguf SAMPO_MODEL_TOOLS=false
+  fi
+  serve "$model" --max-num-seqs 1 --queue-timeout 100ms
   export SAMPO_BUSY_URL=$url/v1
   export SAMPO_API_KEY=key-of-the-tests OPENAI_API_KEY=key-of-the-tests
-  serve sampo/mini-chat "$SCRIPTED"
+  serve "$model" "$SCRIPTED"
   export SAMPO_BASE_URL=$url/v1
 }
 

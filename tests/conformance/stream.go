@@ -197,7 +197,11 @@ var logprobCases = []testCase{
 			data, _ := json.Marshal(object(r.entries(0)[0])["top_logprobs"])
 			return string(data)
 		}
-		id := ids(plain.choice(0)["token_ids"])[0]
+		got := ids(plain.choice(0)["token_ids"])
+		if len(got) == 0 {
+			c.fatalf("no token_ids")
+		}
+		id := got[0]
 		biased := c.chat(body.with("logit_bias", obj{json.Number(itoa(id)).String(): 5}))
 		warm := c.chat(body.with("temperature", 0.5, "top_k", 1))
 		c.expect(first(plain) == first(biased) && first(plain) == first(warm), "bias or temperature changes them")

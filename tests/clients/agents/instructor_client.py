@@ -40,11 +40,11 @@ def test_a_text_that_is_json_becomes_an_object():
 def test_a_forced_choice_is_refused_in_words():
     forced = instructor.from_openai(client, mode=instructor.Mode.TOOLS)
     try:
-        forced.chat.completions.create(model="sampo/mini-chat", max_retries=0, response_model=get_weather,
+        forced.chat.completions.create(model=os.environ["SAMPO_MODEL"], max_retries=0, response_model=get_weather,
                                        messages=[{"role": "user", "content": "What is the weather in Oulu?"}])
         raise AssertionError("accepted")
     except Exception as error:
-        assert "tool_choice" in str(error), error
+        assert "tool_choice" in str(error) or "tools" in str(error), error
 
 
 run(globals())

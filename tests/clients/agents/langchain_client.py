@@ -11,7 +11,7 @@ from langchain_openai import ChatOpenAI, OpenAI
 
 from run import run
 
-SETTINGS = {"base_url": os.environ["SAMPO_BASE_URL"], "model": "sampo/mini-chat", "temperature": 0, "max_retries": 0}
+SETTINGS = {"base_url": os.environ["SAMPO_BASE_URL"], "model": os.environ["SAMPO_MODEL"], "temperature": 0, "max_retries": 0}
 chat = ChatOpenAI(**SETTINGS)
 scripted = ChatOpenAI(**{**SETTINGS, "model": "scripted"})
 
@@ -39,6 +39,13 @@ def test_stream_joins_to_the_plain_answer():
 def test_a_tool_is_called_and_its_result_taken():
     bound = chat.bind_tools([get_weather], parallel_tool_calls=False)
     messages = [HumanMessage("What is the weather in Oulu?")]
+    if os.environ["SAMPO_MODEL_TOOLS"] != "true":
+        try:
+            bound.invoke(messages)
+            raise AssertionError("accepted")
+        except openai.BadRequestError as error:
+            assert error.param == "tools", error
+        return
     first = bound.invoke(messages)
     assert len(first.tool_calls) == 1 and first.tool_calls[0]["name"] == "get_weather", first
     messages += [first, ToolMessage(get_weather.invoke(first.tool_calls[0]["args"]), tool_call_id=first.tool_calls[0]["id"])]

@@ -6,7 +6,7 @@ import { run } from "./run.mjs";
 
 const client = new OpenAI({ baseURL: process.env.SAMPO_BASE_URL, maxRetries: 0 });
 const busy = (more = {}) => new OpenAI({ baseURL: process.env.SAMPO_BUSY_URL, maxRetries: 0, ...more });
-const model = "sampo/mini-chat";
+const model = process.env.SAMPO_MODEL;
 const messages = [{ role: "user", content: "What is the capital of Finland?" }];
 const ask = (more = {}) => client.chat.completions.create({ model, messages, temperature: 0, ...more });
 // say asks the scripted model for a text that is known.

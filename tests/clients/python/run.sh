@@ -3,4 +3,4 @@
 python_packages
 serve_libraries
 "$bin/python" openai_sdk.py
-"$bin/python" tool_loop.py
+[ "$SAMPO_MODEL" != sampo/mini-chat ] || "$bin/python" tool_loop.py
