@@ -101,7 +101,7 @@ func (r Route) content() *ordjson.Object {
 	}
 	c := jsonContent(r.Out)
 	if r.Events != "" {
-		c.Set("text/event-stream", members("schema", members("type", "string", "description", "Where stream is true. The events are described in x-sampo-events.")))
+		c.Set("text/event-stream", members("schema", members("description", "Where stream is true: server-sent events, whose data are described in x-sampo-events.")))
 	}
 	return c
 }
