@@ -344,3 +344,14 @@ func FuzzDecodeCompletion(f *testing.F) {
 		_, _ = DecodeDetokenize(body)
 	})
 }
+
+// Fields of a conversation mean nothing for a text, and were dropped in silence.
+func TestTokenizingATextNamesTheFieldsOfConversations(t *testing.T) {
+	r, err := DecodeTokenize([]byte(`{"prompt":"a","tools":[1],"add_generation_prompt":true,"return_token_strs":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"tools", "add_generation_prompt"}, r.Unknown); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -40,7 +40,6 @@ func (f *fields) readTokenize() *TokenizeRequest {
 	case prompt:
 		text := f.str("prompt")
 		r.Text, r.AddSpecial = &text, special == nil || *special
-		f.ignore("add_generation_prompt", "continue_final_message", "chat_template_kwargs", "tools")
 	default:
 		r.Chat = &chat.Request{}
 		r.Chat.AddSpecialTokens = special

@@ -9,7 +9,7 @@ serve
 export SAMPO_API_KEY=key-of-the-tests
 serve "$SCRIPTED" --context 1024 # requests that ignore the end fill it
 cd "$scratch" # it keeps what it found where it runs
-"$bin/schemathesis" run "$url/api/openapi.json" --checks all --exclude-checks positive_data_acceptance --max-examples 100 \
+"$bin/schemathesis" run "$url/api/openapi.json" --checks all --exclude-checks positive_data_acceptance --max-examples 100 --seed 8 \
   --header "Authorization: Bearer $SAMPO_API_KEY" --request-timeout 60 --generation-database :memory: --no-color >"$scratch/schemathesis.log" 2>&1 ||
   { cat "$scratch/schemathesis.log" >&2; false; }
 grep -E 'generated|passed' "$scratch/schemathesis.log"
