@@ -6,22 +6,29 @@ import "unsafe"
 
 const (
 	lineBytes = 64
-	// slabBytes is how much memory is asked for at once. Large pages need slabs of many times their size (2 MiB).
-	slabBytes = 32 << 20
+	// slabBytes is how much memory is asked for at once by a model that takes as much. Large pages need slabs of many times their
+	// size (2 MiB); a small model, or a damaged one, gets smaller ones.
+	slabBytes  = 32 << 20
+	leastBytes = 4 << 20
 )
 
 // A slab is memory that packed weights are cut from, so that small matrices lie on large pages too: walking through
 // weights of 4 KiB pages misses the TLB all the time. A slab is freed when the last matrix in it is.
-type slab struct{ free []byte }
+type slab struct {
+	free  []byte
+	taken int // bytes so far
+}
 
 // take cuts n zeroed bytes that start on a cache line.
 func (s *slab) take(n int) []byte {
 	n = (n + lineBytes - 1) &^ (lineBytes - 1)
+	s.taken += n
 	if n > len(s.free) {
-		if n >= slabBytes/2 {
+		size := min(max(s.taken, leastBytes), slabBytes)
+		if n >= size/2 {
 			return largePages(n)
 		}
-		s.free = largePages(slabBytes)
+		s.free = largePages(size)
 	}
 	taken := s.free[:n:n]
 	s.free = s.free[n:]
