@@ -125,8 +125,10 @@ func TestAPISendsWhatItsFlagsSay(t *testing.T) {
 		{[]string{"/x", "-d", "@-"}, `POST /x application/json from stdin`},
 		{[]string{"-X", "put", "/x", "-d", "-"}, `PUT /x application/json from stdin`},
 		{[]string{"-X", "DELETE", "/x"}, `DELETE /x`},
-		{[]string{"/x", "-F", "b=The sea", "-F", "a=1.50", "-F", `c=["x"]`, "-F", "d=null", "-f", "e=true", "-F", "f=1=2"},
-			`POST /x application/json {"b":"The sea","a":1.50,"c":["x"],"d":null,"f":"1=2","e":"true"}`},
+		{
+			[]string{"/x", "-F", "b=The sea", "-F", "a=1.50", "-F", `c=["x"]`, "-F", "d=null", "-f", "e=true", "-F", "f=1=2"},
+			`POST /x application/json {"b":"The sea","a":1.50,"c":["x"],"d":null,"f":"1=2","e":"true"}`,
+		},
 		{[]string{"/x", "-F", "p=@" + file, "-f", "q=@nobody"}, `POST /x application/json {"p":"\"Once\"\n","q":"@nobody"}`},
 		{[]string{"/x", "-F", "p=@-"}, `POST /x application/json {"p":"from stdin"}`},
 		{[]string{"GET", "/x?a=1", "-F", "b=2", "-F", "c=x y", "--query", "d="}, `GET /x?a=1&b=2&c=x+y&d=`},
