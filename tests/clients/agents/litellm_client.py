@@ -106,13 +106,13 @@ def test_errors_have_their_classes():
 
 
 def test_a_full_server_is_a_rate_limit():
-    stream = ask(api_base=BUSY, stream=True, max_tokens=4_000, extra_body={"ignore_eos": True})
+    stream = ask(api_base=BUSY, stream=True, max_tokens=4_000, n=16, temperature=1, extra_body={"ignore_eos": True})
     next(iter(stream))
     refused(litellm.RateLimitError, lambda: ask(api_base=BUSY, max_tokens=4))
 
 
 def test_a_timeout_is_one():
-    refused(litellm.Timeout, lambda: ask(timeout=0.3, max_tokens=4_000, extra_body={"ignore_eos": True}))
+    refused(litellm.Timeout, lambda: ask(timeout=0.3, max_tokens=4_000, n=16, temperature=1, extra_body={"ignore_eos": True}))
 
 
 run(globals())

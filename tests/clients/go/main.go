@@ -241,7 +241,7 @@ func errorsHaveTheirStatus(ctx context.Context, model string) error {
 func retryFindsPlace(ctx context.Context, model string) error {
 	holder := openai.NewClient(option.WithBaseURL(os.Getenv("SAMPO_BUSY_URL")), option.WithMaxRetries(0))
 	endless := question(model)
-	endless.MaxTokens = openai.Int(4000)
+	endless.MaxTokens, endless.N, endless.Temperature = openai.Int(4000), openai.Int(16), openai.Float(1)
 	stream := holder.Chat.Completions.NewStreaming(ctx, endless, option.WithJSONSet("ignore_eos", true))
 	if !stream.Next() {
 		return stream.Err()
@@ -269,7 +269,7 @@ func retryFindsPlace(ctx context.Context, model string) error {
 
 func leavingEarly(ctx context.Context, model string) error {
 	endless := question(model)
-	endless.MaxTokens = openai.Int(4000)
+	endless.MaxTokens, endless.N, endless.Temperature = openai.Int(4000), openai.Int(16), openai.Float(1)
 	short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer cancel()
 	if _, err := client.Chat.Completions.New(short, endless, option.WithJSONSet("ignore_eos", true)); !errors.Is(err, context.DeadlineExceeded) {

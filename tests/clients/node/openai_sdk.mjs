@@ -11,7 +11,8 @@ const messages = [{ role: "user", content: "What is the capital of Finland?" }];
 const ask = (more = {}) => client.chat.completions.create({ model, messages, temperature: 0, ...more });
 // say asks the scripted model for a text that is known.
 const say = (script, more = {}) => ask({ model: "scripted", messages: [{ role: "user", content: `say:${script}` }], ...more });
-const endless = { model, messages, max_tokens: 4000, ignore_eos: true };
+// endless takes seconds on the fastest machine.
+const endless = { model, messages, max_tokens: 4000, n: 16, temperature: 1, ignore_eos: true };
 const weather = {
   type: "function",
   function: {

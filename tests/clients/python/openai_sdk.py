@@ -230,7 +230,7 @@ def busy(**more):
 def occupied(call):
     """Runs a call while the only place of the busy server is taken."""
     stream = busy(max_retries=0).chat.completions.create(
-        model=MODEL, messages=QUESTION, stream=True, max_tokens=4_000, extra_body={"ignore_eos": True})
+        model=MODEL, messages=QUESTION, stream=True, max_tokens=4_000, n=16, temperature=1, extra_body={"ignore_eos": True})
     next(iter(stream))
     try:
         return call(stream)
@@ -263,7 +263,7 @@ def test_a_retry_finds_the_place_that_was_freed():
 def test_a_timeout_frees_its_place():
     impatient = busy(max_retries=0, timeout=0.3)
     refused(openai.APITimeoutError, lambda: impatient.chat.completions.create(
-        model=MODEL, messages=QUESTION, max_tokens=4_000, extra_body={"ignore_eos": True}))
+        model=MODEL, messages=QUESTION, max_tokens=4_000, n=16, temperature=1, extra_body={"ignore_eos": True}))
     wait_until_idle()
 
 
@@ -299,7 +299,7 @@ def test_an_async_stream_can_be_cancelled():
     async def cut():
         async with openai.AsyncOpenAI(base_url=client.base_url, max_retries=0) as one:
             stream = await one.chat.completions.create(
-                model=MODEL, messages=QUESTION, stream=True, max_tokens=4_000, extra_body={"ignore_eos": True})
+                model=MODEL, messages=QUESTION, stream=True, max_tokens=4_000, n=16, temperature=1, extra_body={"ignore_eos": True})
             async for _ in stream:
                 break
             await stream.close()
