@@ -5,6 +5,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -55,6 +56,52 @@ func TestGuessesChangeNothing(t *testing.T) {
 	}
 	if right < 100 || all < right+100 {
 		t.Errorf("%d of %d guesses were right: the test does not reach both cases", right, all)
+	}
+}
+
+// The same, without a look at seeds: over many samples each token comes as often as the model's probabilities say, give or
+// take what chance allows, after guesses that were right and after those that were wrong.
+func TestSampledTokensFollowTheModelsProbabilities(t *testing.T) {
+	const context, temperature = 120, 1
+	f := newFake(context)
+	f.habit = true
+	e := prepare(t, f, Config{MaxContext: context, Draft: newFake(context), MaxRunning: 8})
+	e.pace.pretend(0)
+	run(t, e)
+	twin := newFake(context)
+	twin.habit = true
+	var seen, want, spread [fakeVocab]float64
+	row := make([]float32, fakeVocab)
+	for n := range int64(60) {
+		req := plainRequest([]token.ID{1, 2, 3, 1, 2, 3}, 100)
+		req.Sampling = inference.Sampling{Temperature: temperature, Seed: &n}
+		got := submitAndRead(t.Context(), e, req)
+		if got.err != nil {
+			t.Fatal(got.err)
+		}
+		tokens := slices.Clone(req.Prompt)
+		for _, id := range got.tokens[0] {
+			twin.Head(row, twin.hash(nil, append(slices.Clone(tokens), tokens[max(0, len(tokens)-fakeWindow):]...), len(tokens)-1), 1)
+			sum := 0.0
+			for _, v := range row {
+				sum += math.Exp(float64(v) / temperature)
+			}
+			for k, v := range row {
+				p := math.Exp(float64(v)/temperature) / sum
+				want[k] += p
+				spread[k] += p * (1 - p)
+			}
+			seen[id]++
+			tokens = append(tokens, id)
+		}
+	}
+	for k := range seen {
+		if z := (seen[k] - want[k]) / math.Sqrt(spread[k]); math.Abs(z) > 4.5 {
+			t.Errorf("token %d: drawn %v times, want %.1f, give or take %.1f", k, seen[k], want[k], math.Sqrt(spread[k]))
+		}
+	}
+	if s := e.Stats(); s.AcceptedTokens < 500 || s.DraftTokens < s.AcceptedTokens+500 {
+		t.Errorf("%d of %d guesses were right: the test does not reach both cases", s.AcceptedTokens, s.DraftTokens)
 	}
 }
 
