@@ -154,15 +154,14 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 		return engine.Config{}, 0, fmt.Errorf("local: %s: a context of %d tokens was asked for, and the model was trained for %d", b.Name, context, trained)
 	}
 	budget := opt.CacheBytes
-	if budget == 0 {
-		left, err := availableBytes()
-		if err != nil {
-			return engine.Config{}, 0, err
-		}
-		left -= opt.Reserved
-		if left <= b.FileBytes {
-			return engine.Config{}, 0, &MemoryError{Name: b.Name, Need: b.FileBytes, Free: max(0, left)}
-		}
+	left, err := availableBytes()
+	left -= opt.Reserved
+	switch {
+	case err != nil && budget == 0:
+		return engine.Config{}, 0, err
+	case err == nil && left <= b.FileBytes: // whatever the cache may take
+		return engine.Config{}, 0, &MemoryError{Name: b.Name, Need: b.FileBytes, Free: max(0, left)}
+	case budget == 0:
 		budget = int64(float64(left-b.FileBytes) * cacheShare)
 	}
 	cfg := engine.Config{

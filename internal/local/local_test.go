@@ -27,10 +27,12 @@ func openMini(t *testing.T, pool *tensor.Pool, opt Options) (*Model, error) {
 func TestAModelThatDoesNotFitIsRefusedWithTheNumbers(t *testing.T) {
 	pool := tensor.NewPool(1)
 	defer pool.Close()
-	_, err := openMini(t, pool, Options{Reserved: 1 << 60})
-	var full *MemoryError
-	if !errors.As(err, &full) || full.Need != int64(len(assets.MiniChat())) || full.Free != 0 {
-		t.Fatalf("Open = %v, want a MemoryError that needs %d bytes of 0", err, len(assets.MiniChat()))
+	for _, cache := range []int64{0, 64 << 20} { // --max-memory bounds the cache, and makes no room for weights
+		_, err := openMini(t, pool, Options{Reserved: 1 << 60, CacheBytes: cache})
+		var full *MemoryError
+		if !errors.As(err, &full) || full.Need != int64(len(assets.MiniChat())) || full.Free != 0 {
+			t.Fatalf("Open = %v, want a MemoryError that needs %d bytes of 0", err, len(assets.MiniChat()))
+		}
 	}
 	if _, err := openMini(t, pool, Options{CacheBytes: 1}); err == nil || !strings.Contains(err.Error(), "too small") {
 		t.Errorf("with a cache of one byte: %v, want an error that says it is too small", err)
