@@ -226,7 +226,7 @@ func TestStoreParametersComeAfterTheFilesOwn(t *testing.T) {
 		}
 	}
 	for params, want := range map[string]string{
-		"[]": "no object", "{": "the store's parameters", `{"top_p": 2}`: "top_p is 2, want 0 to 1", `{"top_k": "many"}`: "want a number",
+		"[]": "no object", "{": "the store's parameters", `{"top_p": 2}`: "top_p is 2, want 0 to 1", `{"top_k": "many"}`: "want a number", `{"top_k": 1.5}`: "top_k is 1.5, want a whole number",
 	} {
 		if _, err := OpenBytes("tiny", data, Options{StoreParams: []byte(params)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("parameters %s: error %v, want one with %q", params, err, want)

@@ -237,8 +237,8 @@ func TestDamagedVocabulariesOfGGUFAreRefusedByKey(t *testing.T) {
 		want  string
 	}{
 		{"tokens", []string{}, `key "tokenizer.ggml.tokens" is missing`},
-		{"tokens", []int32{1, 2}, `key "tokenizer.ggml.tokens" is missing`},
-		{"tokens", "a", `key "tokenizer.ggml.tokens" is missing`},
+		{"tokens", []int32{1, 2}, `key "tokenizer.ggml.tokens" is not a list of strings`},
+		{"tokens", "a", `key "tokenizer.ggml.tokens" is not a list of strings`},
 		{"tokens", []string{"a"}, "token_type: 33 entries for 1 tokens"},
 		{"token_type", []int32{1}, "token_type: 1 entries for 33 tokens"},
 		{"token_type", make([]int32, 33), "token_type: token 0 has unknown type 0"},
@@ -256,12 +256,45 @@ func TestDamagedVocabulariesOfGGUFAreRefusedByKey(t *testing.T) {
 	}
 	// IDs outside the vocabulary are none: some writers put 2^32-1 for that.
 	for _, key := range []string{"bos", "eos", "eot", "eom", "unknown", "padding", "cls"} {
-		for _, id := range []any{uint32(33), int32(-1), uint64(1) << 63, "x", float32(2)} {
+		for _, id := range []any{uint32(33), int32(-1), uint64(1) << 63} {
 			data := withVocabulary(t, func(m *gguf.Metadata) { m.Set(p+key+"_token_id", id) })
 			if _, err := OpenBytes("x", data, Options{}); err != nil {
 				t.Errorf("%s = %v: %v", key, id, err)
 			}
 		}
+	}
+}
+
+// A key of another type is no missing key: without its merges or kinds of tokens a model would answer to other tokens than
+// those of the text.
+func TestKeysOfAnotherTypeDoNotChangeTheTokensUnnoticed(t *testing.T) {
+	const p = "tokenizer.ggml."
+	for key, want := range map[string]string{
+		p + "model": "a string", p + "pre": "a string", p + "merges": "a list of strings", p + "scores": "a list of numbers",
+		p + "token_type": "a list of integers", p + "bos_token_id": "an integer", p + "fim_sep_token_id": "an integer",
+		p + "precompiled_charsmap": "a list of bytes", p + "add_bos_token": "true or false", p + "add_space_prefix": "true or false",
+		"general.architecture": "a string",
+	} {
+		data := withVocabulary(t, func(m *gguf.Metadata) { m.Set(key, []bool{true}) })
+		_, err := OpenBytes("damaged.gguf", data, Options{})
+		if want := `key "` + key + `" is not ` + want; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", key, err, want)
+		}
+	}
+}
+
+func TestBytePairsWithoutMergesAreRefused(t *testing.T) {
+	meta := gguf.NewMetadata()
+	withVocabulary(t, func(m *gguf.Metadata) {
+		for _, key := range m.Keys() {
+			if value, _ := m.Value(key); key != "tokenizer.ggml.merges" {
+				meta.Set(key, value)
+			}
+		}
+	})
+	_, err := ggufVocab(meta)
+	if want := `key "tokenizer.ggml.merges" is missing`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want an error with %q", err, want)
 	}
 }
 

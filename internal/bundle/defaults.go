@@ -29,6 +29,7 @@ type setting struct {
 	key       string
 	set       func(float64)
 	low, high float64
+	whole     bool
 }
 
 // settings lists the numbers of d under the keys of a format, in this order: temperature, top p, min p, repetition
@@ -38,18 +39,21 @@ func (d *GenerationDefaults) settings(keys [5]string) []setting {
 		return func(v float64) { f := float32(v); *dst = &f }
 	}
 	return []setting{
-		{keys[0], float(&d.Temperature), 0, math.MaxFloat32},
-		{keys[1], float(&d.TopP), 0, 1},
-		{keys[2], float(&d.MinP), 0, 1},
-		{keys[3], float(&d.RepetitionPenalty), math.SmallestNonzeroFloat32, math.MaxFloat32},
-		{keys[4], func(v float64) { k := int(v); d.TopK = &k }, -1, math.MaxInt32},
+		{keys[0], float(&d.Temperature), 0, math.MaxFloat32, false},
+		{keys[1], float(&d.TopP), 0, 1, false},
+		{keys[2], float(&d.MinP), 0, 1, false},
+		{keys[3], float(&d.RepetitionPenalty), math.SmallestNonzeroFloat32, math.MaxFloat32, false},
+		{keys[4], func(v float64) { k := int(v); d.TopK = &k }, -1, math.MaxInt32, true},
 	}
 }
 
 // check says whether v is in the bounds of s.
 func (s setting) check(v float64) error {
-	if !(v >= s.low && v <= s.high) {
+	switch {
+	case !(v >= s.low && v <= s.high):
 		return fmt.Errorf("%s is %g, want %g to %g", s.key, v, s.low, s.high)
+	case s.whole && v != math.Trunc(v):
+		return fmt.Errorf("%s is %g, want a whole number", s.key, v)
 	}
 	return nil
 }

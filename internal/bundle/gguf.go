@@ -3,6 +3,7 @@
 package bundle
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -33,9 +34,13 @@ func (b *Bundle) readGGUF(f *gguf.File, opt Options) {
 
 // configureGGUF finds the family and reads the configuration.
 func (b *Bundle) configureGGUF(meta *gguf.Metadata) error {
-	arch, ok := meta.String("general.architecture")
+	const name = "general.architecture"
+	arch, ok := meta.String(name)
+	if _, there := meta.Value(name); there && !ok {
+		return fmt.Errorf("key %q is not a string", name)
+	}
 	if !ok {
-		return fmt.Errorf("key %q is missing", "general.architecture")
+		return fmt.Errorf("key %q is missing", name)
 	}
 	family, ok := families.ByGGUF(arch)
 	if !ok {
@@ -103,38 +108,74 @@ var turnEnds = map[string]bool{
 	"<end_of_utterance>": true,
 }
 
+// A vocabReader reads keys of a tokenizer. It keeps the first error: a key that is there with a value of another type.
+type vocabReader struct {
+	meta *gguf.Metadata
+	err  error
+}
+
+// key gives the value of a key if the file has it.
+func key[T any](r *vocabReader, name string, get func(*gguf.Metadata, string) (T, bool), want string) (T, bool) {
+	name = "tokenizer.ggml." + name
+	v, ok := get(r.meta, name)
+	if _, there := r.meta.Value(name); there && !ok && r.err == nil {
+		r.err = fmt.Errorf("key %q is not %s", name, want)
+	}
+	return v, ok
+}
+
 // ggufVocab copies the tokenizer's keys.
 func ggufVocab(meta *gguf.Metadata) (tokenizer.Vocab, error) {
-	const prefix = "tokenizer.ggml."
+	r := &vocabReader{meta: meta}
 	v := tokenizer.NewVocab()
-	v.Model, _ = meta.String(prefix + "model")
-	v.Pre, _ = meta.String(prefix + "pre")
-	v.Merges, _ = meta.Strings(prefix + "merges")
-	tokens, ok := meta.Strings(prefix + "tokens")
-	if !ok || len(tokens) == 0 {
-		return v, fmt.Errorf("key %q is missing: the file has no vocabulary", prefix+"tokens")
-	}
-	v.Tokens = tokens
-	v.Scores = scores(meta, prefix+"scores")
-	kinds, _ := meta.Ints(prefix + "token_type")
+	v.Model, _ = key(r, "model", (*gguf.Metadata).String, "a string")
+	v.Pre, _ = key(r, "pre", (*gguf.Metadata).String, "a string")
+	merges, merged := key(r, "merges", (*gguf.Metadata).Strings, "a list of strings")
+	v.Merges = merges
+	v.Tokens, _ = key(r, "tokens", (*gguf.Metadata).Strings, "a list of strings")
+	v.Scores, _ = key(r, "scores", scores, "a list of numbers")
+	kinds, _ := key(r, "token_type", (*gguf.Metadata).Ints, "a list of integers")
 	for _, k := range kinds {
 		v.Types = append(v.Types, int32(min(max(k, 0), math.MaxUint8)))
 	}
+	r.ids(&v)
+	charsMap, _ := key(r, "precompiled_charsmap", (*gguf.Metadata).Ints, "a list of bytes") // with or without sign
+	for _, b := range charsMap {
+		v.CharsMap = append(v.CharsMap, byte(b))
+	}
+	for name, dst := range map[string]**bool{
+		"add_bos_token": &v.AddBOS, "add_eos_token": &v.AddEOS, "add_sep_token": &v.AddSEP, "add_space_prefix": &v.AddSpacePrefix,
+		"remove_extra_whitespaces": &v.RemoveExtraSpaces, "normalizer.lowercase": &v.Lowercase, "normalizer.strip_accents": &v.StripAccents,
+	} {
+		if on, ok := key(r, name, (*gguf.Metadata).Bool, "true or false"); ok {
+			*dst = &on
+		}
+	}
+	switch {
+	case r.err != nil:
+		return v, r.err
+	case len(v.Tokens) == 0:
+		return v, errors.New(`key "tokenizer.ggml.tokens" is missing: the file has no vocabulary`)
+	case v.Model == "gpt2" && !merged: // every text would fall apart into single characters
+		return v, errors.New(`key "tokenizer.ggml.merges" is missing`)
+	}
+	return v, nil
+}
+
+// ids reads the tokens that mean something.
+func (r *vocabReader) ids(v *tokenizer.Vocab) {
 	ids := map[string]*token.ID{
 		"bos_token_id": &v.BOS, "eos_token_id": &v.EOS, "eot_token_id": &v.EOT, "eom_token_id": &v.EOM,
 		"unknown_token_id": &v.UNK, "padding_token_id": &v.PAD, "cls_token_id": &v.CLS,
 		"seperator_token_id": &v.SEP, //nolint:misspell // as the key is spelled
 	}
 	more := make([]token.ID, 3)
-	for i, key := range []string{"fim_pad_token_id", "fim_rep_token_id", "fim_sep_token_id"} {
+	for i, name := range []string{"fim_pad_token_id", "fim_rep_token_id", "fim_sep_token_id"} {
 		more[i] = token.None
-		ids[key] = &more[i]
+		ids[name] = &more[i]
 	}
-	for key, id := range ids {
-		if n, ok := meta.Int(prefix + key); ok {
-			if n < 0 || n >= int64(len(tokens)) {
-				continue // some writers put -1 or 2^32-1 for none
-			}
+	for name, id := range ids {
+		if n, ok := key(r, name, tokenID, "an integer"); ok && n >= 0 && n < int64(len(v.Tokens)) {
 			*id = token.ID(n)
 		}
 	}
@@ -144,21 +185,17 @@ func ggufVocab(meta *gguf.Metadata) (tokenizer.Vocab, error) {
 		}
 	}
 	if v.EOT == token.None {
-		v.EOT = turnEnd(v)
+		v.EOT = turnEnd(*v)
 	}
-	charsMap, _ := meta.Ints(prefix + "precompiled_charsmap") // bytes, with or without sign
-	for _, b := range charsMap {
-		v.CharsMap = append(v.CharsMap, byte(b))
+}
+
+// tokenID reads an integer. Some writers put -1 or 2^32-1 or 2^64-1 for none.
+func tokenID(meta *gguf.Metadata, key string) (int64, bool) {
+	value, _ := meta.Value(key)
+	if u, ok := value.(uint64); ok && u > math.MaxInt64 {
+		return int64(token.None), true
 	}
-	for key, dst := range map[string]**bool{
-		"add_bos_token": &v.AddBOS, "add_eos_token": &v.AddEOS, "add_sep_token": &v.AddSEP, "add_space_prefix": &v.AddSpacePrefix,
-		"remove_extra_whitespaces": &v.RemoveExtraSpaces, "normalizer.lowercase": &v.Lowercase, "normalizer.strip_accents": &v.StripAccents,
-	} {
-		if on, ok := meta.Bool(prefix + key); ok {
-			*dst = &on
-		}
-	}
-	return v, nil
+	return meta.Int(key)
 }
 
 // turnEnd finds the control token that ends a turn by its text, unless that is EOS.
@@ -175,15 +212,15 @@ func turnEnd(v tokenizer.Vocab) token.ID {
 }
 
 // scores reads a list of float32 without going through wider numbers.
-func scores(meta *gguf.Metadata, key string) []float32 {
+func scores(meta *gguf.Metadata, key string) ([]float32, bool) {
 	value, _ := meta.Value(key)
 	if s, ok := value.([]float32); ok {
-		return s
+		return s, true
 	}
-	wide, _ := meta.Floats(key)
+	wide, ok := meta.Floats(key)
 	out := make([]float32, len(wide))
 	for i, f := range wide {
 		out[i] = float32(f)
 	}
-	return out
+	return out, ok
 }
