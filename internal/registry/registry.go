@@ -4,6 +4,7 @@ package registry
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -116,10 +117,14 @@ func (r *Registry) find(name string) (Model, error) {
 			return m, nil
 		}
 	}
-	if info, err := os.Stat(name); err == nil {
+	info, err := os.Stat(name)
+	if err == nil {
 		return atPath(name, info), nil
 	}
-	if looksLikePath(name) {
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && (looksLikePath(name) || there(name)):
+		return Model{}, fmt.Errorf("registry: %w", err) // no permission, a loop of links
+	case looksLikePath(name):
 		return Model{}, fmt.Errorf("registry: %s: no such file or folder: %w", name, fs.ErrNotExist)
 	}
 	return r.pick(name, r.all())
@@ -148,6 +153,12 @@ func (r *Registry) pick(name string, all []Model) (Model, error) {
 		return Model{}, fmt.Errorf("registry: %s has no %q on this machine; it has %s: %w", repo, variant, names(others), ErrUnknownModel)
 	}
 	return Model{}, unknown(name, all)
+}
+
+// there says whether there is a file or link of this name, of whatever use it is.
+func there(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // atPath describes a model that was named by its path.

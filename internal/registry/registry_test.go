@@ -133,6 +133,14 @@ func withVocabulary() []byte {
 	return b.Bytes()
 }
 
+func TestALoopOfLinksIsNotCalledMissing(t *testing.T) {
+	root := tree(t, map[string]string{"loop": "->loop"})
+	_, err := New(Config{}).Resolve(filepath.Join(root, "loop"))
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(root, "loop")) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want an error that names the link and does not say that it is missing", err)
+	}
+}
+
 func TestListFindsTheModelsOfEveryStore(t *testing.T) {
 	var got []string
 	cfg := machine(t)
