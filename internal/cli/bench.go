@@ -72,8 +72,8 @@ func (f *benchFlags) takeQuick(given func(flag string) bool) {
 }
 
 func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
-	if f.threads < 0 {
-		return usagef("--threads: got %d, want at least 1", f.threads)
+	if err := checkThreads(f.threads); err != nil {
+		return err
 	}
 	if err := f.opt.Check(); err != nil {
 		return usagef("--%v", err)

@@ -98,13 +98,22 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 // maxModelID is the length of a name in bytes.
 const maxModelID = 256
 
+// checkThreads refuses a number of workers that no machine could use; 0 is one for each core.
+func checkThreads(n int) error {
+	if n < 0 || n > tensor.MaxThreads {
+		return usagef("--threads: got %d, want 1 to %d", n, tensor.MaxThreads)
+	}
+	return nil
+}
+
 // check refuses values that no model could take.
 func (f *modelFlags) check() error {
+	if err := checkThreads(f.threads); err != nil {
+		return err
+	}
 	switch {
 	case strings.ContainsFunc(f.modelID, func(r rune) bool { return !unicode.IsPrint(r) }) || len(f.modelID) > maxModelID:
 		return usagef("--model-id: got %.40q, want at most %d printable characters", f.modelID, maxModelID)
-	case f.threads < 0:
-		return usagef("--threads: got %d, want at least 1", f.threads)
 	case f.context < 0:
 		return usagef("--context: got %d, want at least 1", f.context)
 	case f.maxNumSeqs < 0:

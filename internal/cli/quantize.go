@@ -50,13 +50,14 @@ func newQuantize(env *Env) *cobra.Command {
 
 func (f *quantizeFlags) run(env *Env, ctx context.Context, source, target string) error {
 	scheme, ok := quantize.ParseScheme(f.scheme)
-	switch {
-	case !ok:
+	if !ok {
 		return usagef("--type: got %q, want one of %s", f.scheme, strings.Join(quantize.Names(), ", "))
-	case f.threads < 0:
-		return usagef("--threads: got %d, want at least 1", f.threads)
-	case fileExists(target) && !f.force:
-		return usagef("%s exists; --force replaces it", target)
+	}
+	if err := checkThreads(f.threads); err != nil {
+		return err
+	}
+	if err := f.checkTarget(target); err != nil {
+		return err
 	}
 	if f.pure {
 		scheme = scheme.Pure()
@@ -92,6 +93,22 @@ func (f *quantizeFlags) run(env *Env, ctx context.Context, source, target string
 	return tellQuantized(env, target, report, env.Now().Sub(began))
 }
 
+// checkTarget refuses what must not be replaced: a file unless the user says so, and folders and devices at all.
+func (f *quantizeFlags) checkTarget(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case path == "":
+		return usagef("FILE is empty")
+	case err != nil:
+		return nil // where no file can be made, making it fails
+	case !info.Mode().IsRegular():
+		return usagef("%s is not a regular file, and is not replaced", path)
+	case !f.force:
+		return usagef("%s exists; --force replaces it", path)
+	}
+	return nil
+}
+
 // openForQuantize opens a model of this machine, in either format.
 func openForQuantize(found registry.Model) (*quantize.Model, error) {
 	if found.Data != nil {
@@ -119,7 +136,8 @@ func writeAtomically(path string, write func(w io.Writer) error) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+			_ = f.Close() // may be closed already
+			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
 	if err := write(f); err != nil {

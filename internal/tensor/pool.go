@@ -69,14 +69,17 @@ const (
 	roundUnit  = 1 << 17
 )
 
+// MaxThreads is more than any machine has cores.
+const MaxThreads = 1024
+
 // NewPool starts a pool of the given number of threads, the caller of Do being one of them. 0 means one for each CPU
 // that the process may use.
 func NewPool(threads int) *Pool {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	if threads >= insideMask {
-		panic(fmt.Sprintf("tensor: pool: got %d threads, want fewer than %d", threads, insideMask))
+	if threads > MaxThreads {
+		panic(fmt.Sprintf("tensor: pool: got %d threads, want at most %d", threads, MaxThreads))
 	}
 	p := &Pool{threads: threads}
 	p.wake, p.idle = sync.NewCond(&p.mu), sync.NewCond(&p.mu)
