@@ -113,7 +113,8 @@ def right(check, value, text):
     """Whether an answer passes. A thought or a call where none belongs never passes."""
     if check == "thought":
         thought, closed, answer = text.partition("</think>")
-        return bool(closed and thought.strip() and value.lower() in answer.lower())
+        good = right("number", value, answer) if value.isdigit() else value.lower() in answer.lower()  # a long count holds every number
+        return bool(closed and thought.strip() and good)
     if check == "calls":
         return calls(text) == value
     if "<think>" in text or "<tool_call>" in text:

@@ -189,8 +189,10 @@ def conversation(rng, drill=0.0):
     """Messages and tools of one conversation: one call, two calls at once, or no call because none is called for; drill is the share
     of dense lessons in choosing."""
     tasks, names = [], set()
-    for _ in range(rng.choice((1, 1, 2, 2, 2, 3, 3, 4))):
-        t = task(rng)
+    alike = [weather, clock] if rng.random() < 0.35 else []  # they take the same argument: only name and description tell them apart
+    rng.shuffle(alike)
+    for maker in alike + [None] * rng.choice((0, 0, 1) if alike else (1, 1, 2, 2, 2, 3, 3, 4)):
+        t = maker(rng) | {"maker": maker} if maker else task(rng)
         kinds = {t["tool"]["function"]["name"]} | ({t["maker"]} if t["maker"] not in (fetch, act, plain) else set())
         if not kinds & names:
             names |= kinds
