@@ -95,12 +95,13 @@ func (f *quantizeFlags) run(env *Env, ctx context.Context, source, target string
 
 // checkTarget refuses what must not be replaced: a file unless the user says so, and folders and devices at all.
 func (f *quantizeFlags) checkTarget(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case path == "":
+	if path == "" {
 		return usagef("FILE is empty")
-	case err != nil:
-		return nil // where no file can be made, making it fails
+	}
+	info, _ := os.Stat(path)
+	switch {
+	case info == nil:
+		return nil // if no file can be made there either, making it fails
 	case !info.Mode().IsRegular():
 		return usagef("%s is not a regular file, and is not replaced", path)
 	case !f.force:

@@ -76,7 +76,7 @@ const MaxThreads = 1024
 // that the process may use.
 func NewPool(threads int) *Pool {
 	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
+		threads = min(runtime.GOMAXPROCS(0), MaxThreads)
 	}
 	if threads > MaxThreads {
 		panic(fmt.Sprintf("tensor: pool: got %d threads, want at most %d", threads, MaxThreads))
