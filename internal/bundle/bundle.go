@@ -132,7 +132,9 @@ func readBytes(name string, data []byte, opt Options) (*Bundle, error) {
 		return nil, err
 	}
 	b := &Bundle{Path: name}
-	opt.Name = name
+	if opt.Name == "" {
+		opt.Name = name
+	}
 	b.readGGUF(f, opt)
 	return b, nil
 }

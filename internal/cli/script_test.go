@@ -138,6 +138,19 @@ func TestServeAnswersAndEndsOnSignal(t *testing.T) {
 	s.done <- exitOK // for the cleanup
 }
 
+// The built-in model kept its name, and the flag was dropped in silence.
+func TestModelIDNamesTheBuiltInModelToo(t *testing.T) {
+	s := startServer(t, nil, "--model-id", "ours")
+	resp, err := http.Get(s.url + "/v1/models/ours")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("status %d, want 200", resp.StatusCode)
+	}
+}
+
 func TestServeDemandsTheKeyOfTheEnvironment(t *testing.T) {
 	s := startServer(t, map[string]string{"SAMPO_API_KEY": "secret"})
 	for _, tt := range []struct {

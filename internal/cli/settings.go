@@ -43,7 +43,7 @@ func applySettings(env *Env, cmd *cobra.Command, configPath string) (models []st
 	})
 	for _, key := range slices.Sorted(maps.Keys(file)) {
 		if !known[key] || key == "config" || key == "help" {
-			return nil, usagef("config: unknown key %q; the keys are the flags of 'sampo serve --help'", strings.ReplaceAll(key, "-", "_"))
+			return nil, usagef("config: unknown key %q; the keys are models and the flags of 'sampo serve --help'", strings.ReplaceAll(key, "-", "_"))
 		}
 	}
 	return models, errors.Join(errs...)
