@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/tokenizer"
@@ -39,13 +40,15 @@ func ReadTokenizerFiles(dir string) (TokenizerFiles, error) {
 }
 
 func readTokenizerFiles(dir string, config, specialMap *ordjson.Object) (TokenizerFiles, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return TokenizerFiles{}, err
+	}
 	for _, pattern := range tokenizerNames {
-		names, err := fs.Glob(os.DirFS(dir), pattern)
-		if err != nil {
-			return TokenizerFiles{}, err
-		}
-		if len(names) > 0 {
-			return readFiles(dir, names[0], config, specialMap)
+		for _, e := range entries { // a link that leads nowhere is among them, and no reason to take the next best file
+			if ok, err := path.Match(pattern, e.Name()); ok && err == nil {
+				return readFiles(dir, e.Name(), config, specialMap)
+			}
 		}
 	}
 	return TokenizerFiles{}, errors.New("no tokenizer: want a tokenizer.json, tekken.json, tokenizer.model, tiktoken file, vocab.json with merges.txt, or vocab.txt")

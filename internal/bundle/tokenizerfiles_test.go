@@ -3,11 +3,26 @@
 package bundle
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sampo-ai/sampo/internal/tokenizer"
 )
+
+func TestATokenizerThatIsABrokenLinkIsNotReplacedByTheNextBest(t *testing.T) {
+	files := hfFiles(t)
+	delete(files, "tokenizer.json")
+	files["vocab.json"], files["merges.txt"] = `{"a":0,"aa":1}`, "a a\n"
+	dir := save(t, files)
+	if err := os.Symlink("gone", filepath.Join(dir, "tokenizer.json")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "tokenizer.json: the link leads to a file that is not there") {
+		t.Errorf("got %v", err)
+	}
+}
 
 // TestFoldersWithoutTokenizerJSONOpen has each kind of older file, with its smallest content.
 func TestFoldersWithoutTokenizerJSONOpen(t *testing.T) {

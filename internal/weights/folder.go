@@ -34,6 +34,9 @@ func OpenIn(dir, name string) (*os.File, error) {
 	// Opening a named pipe would wait for its writer, so look first.
 	info, err := root.Stat(inside)
 	if err != nil {
+		if info, linkErr := root.Lstat(inside); linkErr == nil && info.Mode()&fs.ModeSymlink != 0 {
+			err = badLink(filepath.Join(real, name), err)
+		}
 		return nil, withPath(err, filepath.Join(dir, name))
 	}
 	if !info.Mode().IsRegular() {
@@ -44,6 +47,21 @@ func OpenIn(dir, name string) (*os.File, error) {
 		return nil, withPath(err, filepath.Join(dir, name))
 	}
 	return f, nil
+}
+
+// badLink says why a link cannot be followed. One that leads nowhere is no missing file, which others do without: a download
+// or a cache lost what it pointed to.
+func badLink(path string, err error) error {
+	_, outside := os.Stat(path)
+	switch {
+	case outside == nil:
+		err = errors.New("the link leads out of the model's folder")
+	case errors.Is(outside, fs.ErrNotExist):
+		err = errors.New("the link leads to a file that is not there")
+	default:
+		return err
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: err}
 }
 
 // modelFolder splits dir into the folder that holds everything of a model and the rest of the path.

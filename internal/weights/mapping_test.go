@@ -4,6 +4,8 @@ package weights
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -94,6 +96,28 @@ func TestOpenInRefusesWhatLeadsOut(t *testing.T) {
 		t.Error(err)
 	} else {
 		_ = f.Close()
+	}
+}
+
+// A model whose template or tokenizer is a link to a file that is gone would answer without it.
+func TestALinkThatLeadsNowhereIsNotAMissingFile(t *testing.T) {
+	path := write(t, []byte("x"))
+	dir := filepath.Dir(path)
+	for target, want := range map[string]string{
+		"gone": "the link leads to a file that is not there", filepath.Join(dir, "gone"): "the link leads to a file that is not there",
+		path: "the link leads out of the model's folder", "link": "links",
+	} {
+		link := filepath.Join(dir, "link")
+		if err := os.Symlink(target, link); err != nil {
+			t.Skip(err)
+		}
+		_, err := OpenIn(dir, "link")
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), link) || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("link to %q: got %v, want an error that names the link, with %q", target, err, want)
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -71,12 +71,15 @@ func find(dir string) (string, error) {
 		return "", fmt.Errorf("safetensors: %w", err)
 	}
 	var names []string
+	other := ""
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case name == "model"+suffix:
 			return name, nil
 		case strings.HasSuffix(name, suffix), strings.HasSuffix(name, indexSuffix):
 			names = append(names, name)
+		case strings.HasSuffix(name, ".bin"), strings.HasSuffix(name, ".pt"), strings.HasSuffix(name, ".pth"):
+			other = " (" + name + " is in a format that is not read)"
 		}
 	}
 	switch {
@@ -85,7 +88,7 @@ func find(dir string) (string, error) {
 	case len(names) == 1 && !shardPattern.MatchString(names[0]):
 		return names[0], nil
 	case len(names) == 0:
-		return "", fmt.Errorf("safetensors: %s: no %s file: %w", dir, suffix, fs.ErrNotExist)
+		return "", fmt.Errorf("safetensors: %s: no %s file%s: %w", dir, suffix, other, fs.ErrNotExist)
 	}
 	return "", fmt.Errorf("safetensors: %s: got %d files, want model%s or model%s to say which belong together", dir, len(names), suffix, indexSuffix)
 }

@@ -159,6 +159,7 @@ func TestFoldersWithoutAClearModelAreErrors(t *testing.T) {
 		want  string
 	}{
 		{nil, "no .safetensors file"},
+		{map[string][]byte{"pytorch_model.bin": small}, "no .safetensors file (pytorch_model.bin is in a format that is not read)"},
 		{map[string][]byte{"a.safetensors": small, "b.safetensors": small}, "got 2 files, want model.safetensors or model.safetensors.index.json"},
 		{map[string][]byte{"model-00001-of-00002.safetensors": small}, "got 1 files, want"},
 	} {
