@@ -34,6 +34,7 @@ func newList(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			warnOfMissingFolders(env, r)
 			models := r.List()
 			if asJSON {
 				return printJSON(env, listed(models))
@@ -48,6 +49,15 @@ func newList(env *Env) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// warnOfMissingFolders names the folders that somebody asked for and that are not there.
+func warnOfMissingFolders(env *Env, r *registry.Registry) {
+	for _, s := range r.Stores() {
+		if s.Kind == registry.Folder && !fileExists(s.Folder) {
+			fmt.Fprintf(env.Stderr, "sampo: warning: --models-dir: %s is not there\n", s.Folder)
+		}
+	}
 }
 
 func listed(models []registry.Model) []listedModel {
