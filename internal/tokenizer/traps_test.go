@@ -29,6 +29,12 @@ func TestPrecompiledMapGoesByGraphemeAsInHuggingFace(t *testing.T) {
 		"\u2460":             "1",
 		"\u1100\u1161":       "\u1100\u1161", // SentencePiece itself makes one syllable of them
 		"\u1100\u1161\u11a8": "\u1100\u1161\u11a8",
+		// The rule for U+0E33 counts for the whole cluster, which a control character before it does not join.
+		"\u0e33\u0301":           "\u0e4d\u0e32",
+		"a\u0e33\u0301":          "a\u0e4d\u0e32\u0301",
+		"\x00\u0e33\u0301":       "\x00\u0e4d\u0e32",
+		"\U000e0001\u0e33\u0301": "\U000e0001\u0e4d\u0e32",
+		"\U0001d173\u0e33\u0301": "\U0001d173\u0e4d\u0e32",
 	} {
 		if got := normal.apply(text, false); got != want {
 			t.Errorf("%+q becomes %+q, want %+q", text, got, want)

@@ -19,7 +19,7 @@ from tokenizers import Regex, normalizers, pre_tokenizers
 BERT_ACCENT, ACCENT, BERT_REMOVED, BERT_PUNCT, WORD, PATTERN_WORD, DIGIT, ATTACHED, PREPENDED, CONTROL, PICTURE = (1 << i for i in range(11))
 
 ALL = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
-MARK = "\u0301"
+MARK, OTHER = "\u0301", "\u0302"
 
 
 def character_map(rules):
@@ -49,7 +49,7 @@ def members(pattern):
 def clusters(table):
     one = character_map([("a", "b")])
     pair = character_map([("a" + MARK, "b")])
-    every = character_map([(chr(c), "b") for c in range(1, 0x10000) if not 0xD800 <= c <= 0xDFFF and chr(c) not in ("b", MARK)])
+    mark = character_map([(MARK, "b")])
     sign = character_map([("\u00a9", "b")])
     for c in ALL:
         s = chr(c)
@@ -60,7 +60,7 @@ def clusters(table):
             table[c] |= PICTURE
         if pair.normalize_str(s + "a" + MARK) != s + "b":
             table[c] |= PREPENDED
-        if 0 < c < 0x10000 and s not in ("b", MARK) and every.normalize_str(s + MARK) != "b":
+        if mark.normalize_str(s + MARK + OTHER) == s + "b":  # the marks are a cluster of their own
             table[c] |= CONTROL
 
 
