@@ -65,7 +65,7 @@ func System() Env {
 	return Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, HomeDir: home, Now: time.Now, Signals: signals,
-		Listen:   func() { signal.Notify(signals, os.Interrupt, syscall.SIGTERM) },
+		Listen:   func() { listen(signals) },
 		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(out),
 		WidthFunc: func() int {
 			if width, _, err := term.GetSize(out); err == nil && width > 0 {
@@ -74,6 +74,16 @@ func System() Env {
 			return 80
 		},
 	}
+}
+
+// listen has the signals that end a program sent to a channel. The terminal's end is one of them, unless nohup says that it is
+// none: what a command began to write must not stay behind.
+func listen(signals chan<- os.Signal) {
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	signal.Notify(signals, ends...)
 }
 
 // A usageError is a mistake in the command line, the configuration or the input: exit status 2.

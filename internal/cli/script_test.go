@@ -9,8 +9,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -214,6 +216,25 @@ func TestCountsOfParameters(t *testing.T) {
 		if got := formatCount(n); got != want {
 			t.Errorf("formatCount(%d) = %q, want %q", n, got, want)
 		}
+	}
+}
+
+func TestAClosedTerminalLeavesTimeToTidyUp(t *testing.T) {
+	if !posixModes || signal.Ignored(syscall.SIGHUP) {
+		t.Skip("there is no hangup here")
+	}
+	signals := make(chan os.Signal, 1)
+	listen(signals)
+	defer signal.Stop(signals)
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Signal(syscall.SIGHUP)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := <-signals; got != syscall.SIGHUP {
+		t.Errorf("got %v, want a hangup", got)
 	}
 }
 
