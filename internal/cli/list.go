@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ func newList(env *Env) *cobra.Command {
 			w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "NAME\tSIZE\tTYPE\tSTORE")
 			for _, m := range models {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, formatBytes(m.Bytes), orDash(m.Quantization), m.Store)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", onOneLine(m.Name), formatBytes(m.Bytes), orDash(m.Quantization), m.Store)
 			}
 			return w.Flush()
 		},
@@ -51,11 +52,17 @@ func newList(env *Env) *cobra.Command {
 	return cmd
 }
 
-// warnOfMissingFolders names the folders that somebody asked for and that are not there.
+// warnOfMissingFolders names the folders that somebody asked for and that are none.
 func warnOfMissingFolders(env *Env, r *registry.Registry) {
 	for _, s := range r.Stores() {
-		if s.Kind == registry.Folder && !fileExists(s.Folder) {
+		if s.Kind != registry.Folder {
+			continue
+		}
+		switch info, err := os.Stat(s.Folder); {
+		case err != nil:
 			fmt.Fprintf(env.Stderr, "sampo: warning: --models-dir: %s is not there\n", s.Folder)
+		case !info.IsDir():
+			fmt.Fprintf(env.Stderr, "sampo: warning: --models-dir: %s is not a folder\n", s.Folder)
 		}
 	}
 }

@@ -238,6 +238,12 @@ func TestAClosedTerminalLeavesTimeToTidyUp(t *testing.T) {
 	}
 }
 
+func TestTextOfAFileCannotSteerTheTerminal(t *testing.T) {
+	if got, want := onOneLine("a\x1b[31m\nb\tc\u009bd ä"), "a\ufffd[31m b c\ufffdd ä"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A command must end at the first signal, whatever it waits for, unless it has something to finish.
 func TestOnlyCommandsThatFinishTheirWorkTakeSignals(t *testing.T) {
 	for _, tt := range []struct {

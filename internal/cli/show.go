@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -104,7 +105,7 @@ func (s *shownModel) print(env *Env) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, value)
+			fmt.Fprintf(w, "%s\t%s\n", name, onOneLine(value))
 		}
 	}
 	row("name", s.Name)
@@ -126,6 +127,19 @@ func (s *shownModel) print(env *Env) error {
 	row("defaults", s.Defaults.String())
 	row("cannot run", s.Problem)
 	return w.Flush()
+}
+
+// onOneLine makes the text of a file fit a table: line breaks become spaces, and what would steer the terminal U+FFFD.
+func onOneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 func (s *shownModel) templates() string {

@@ -3,8 +3,10 @@
 package registry
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,12 +108,15 @@ func later(a, b time.Time) time.Time {
 func treeModels(s Store) []Model {
 	var all []Model
 	left := maxFolders
-	var walk func(rel string, depth int)
-	walk = func(rel string, depth int) {
-		if left--; left < 0 {
+	var walk func(rel string, above []fs.FileInfo)
+	walk = func(rel string, above []fs.FileInfo) {
+		dir := filepath.Join(s.Folder, rel)
+		info, err := os.Stat(dir)
+		// A link to a folder above would show its models again, and again below that.
+		again := func(a fs.FileInfo) bool { return os.SameFile(a, info) }
+		if left--; left < 0 || err != nil || slices.ContainsFunc(above, again) {
 			return
 		}
-		dir := filepath.Join(s.Folder, rel)
 		c := look(dir)
 		repo := filepath.ToSlash(rel)
 		if rel == "." {
@@ -133,13 +138,14 @@ func treeModels(s Store) []Model {
 			}
 		}
 		all = append(all, named(models)...)
-		if depth == maxDepth {
+		if len(above) == maxDepth {
 			return
 		}
+		above = append(slices.Clip(above), info)
 		for _, sub := range c.folders {
-			walk(filepath.Join(rel, sub), depth+1)
+			walk(filepath.Join(rel, sub), above)
 		}
 	}
-	walk(".", 0)
+	walk(".", nil)
 	return all
 }

@@ -141,6 +141,14 @@ func TestALoopOfLinksIsNotCalledMissing(t *testing.T) {
 	}
 }
 
+func TestALinkToAFolderAboveDoesNotListItsModelsAgain(t *testing.T) {
+	root := tree(t, map[string]string{"o/n/m.gguf": "1", "o/self": "->.", "o/n/up": "->../.."})
+	got := New(Config{Locations: Locations{Folders: []string{root}}}).List()
+	if len(got) != 1 || got[0].Name != "o/n" {
+		t.Errorf("got %v, want o/n alone", got)
+	}
+}
+
 func TestListFindsTheModelsOfEveryStore(t *testing.T) {
 	var got []string
 	cfg := machine(t)
