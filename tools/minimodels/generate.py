@@ -121,7 +121,7 @@ def lesson(rng, progress):
     exchanges = rng.choice((1, 1, 2, 2, 3))
     if progress > 0.3 and rng.random() < 0.01:
         exchanges = rng.randint(6, 14)
-    return conversation(rng, exchanges, tools=0.45, drill=0.7 if progress < 0.2 else 0.35 if progress < 0.6 else 0.15)
+    return conversation(rng, exchanges, tools=0.5, drill=0.7 if progress < 0.2 else 0.35 if progress < 0.6 else 0.15)
 
 
 def render(template, conv):
