@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -105,8 +104,8 @@ func readValue(env *Env, value, flag string) ([]byte, error) {
 		return nil, usagef("%s: %v", flag, err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(file, maxInputBytes+1))
-	if err == nil && len(text) > maxInputBytes {
+	text, over, err := readAtMost(file, maxInputBytes)
+	if over {
 		err = fmt.Errorf("%s is over %s", name, formatBytes(maxInputBytes))
 	}
 	if err != nil {

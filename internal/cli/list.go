@@ -43,7 +43,7 @@ func newList(env *Env) *cobra.Command {
 			w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "NAME\tSIZE\tTYPE\tSTORE")
 			for _, m := range models {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", onOneLine(m.Name), formatBytes(m.Bytes), orDash(m.Quantization), m.Store)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable(m.Name), formatBytes(m.Bytes), orDash(m.Quantization), m.Store)
 			}
 			return w.Flush()
 		},

@@ -239,7 +239,7 @@ func TestAClosedTerminalLeavesTimeToTidyUp(t *testing.T) {
 }
 
 func TestTextOfAFileCannotSteerTheTerminal(t *testing.T) {
-	if got, want := onOneLine("a\x1b[31m\nb\tc\u009bd ä"), "a\ufffd[31m b c\ufffdd ä"; got != want {
+	if got, want := printable("a\x1b[31m\nb\tc\u009bd ä"), "a\ufffd[31m b c\ufffdd ä"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

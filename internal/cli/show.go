@@ -105,7 +105,7 @@ func (s *shownModel) print(env *Env) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, onOneLine(value))
+			fmt.Fprintf(w, "%s\t%s\n", name, printable(value))
 		}
 	}
 	row("name", s.Name)
@@ -129,8 +129,8 @@ func (s *shownModel) print(env *Env) error {
 	return w.Flush()
 }
 
-// onOneLine makes the text of a file fit a table: line breaks become spaces, and what would steer the terminal U+FFFD.
-func onOneLine(s string) string {
+// printable makes the text of a file fit a table: line breaks become spaces, and what would steer the terminal U+FFFD.
+func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

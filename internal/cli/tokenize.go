@@ -16,7 +16,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/tokenizer"
 )
 
-// maxInputBytes caps what tokenize and render read from standard input.
+// maxInputBytes caps what commands read from standard input, and api from files.
 const maxInputBytes = 1 << 30
 
 // maxSmallFile caps files of settings: configurations, keys, chat templates.
@@ -95,20 +95,26 @@ func readSmall(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(f, maxSmallFile+1))
-	if err == nil && len(text) > maxSmallFile {
+	text, over, err := readAtMost(f, maxSmallFile)
+	if over {
 		err = fmt.Errorf("read %s: file exceeds %d bytes", path, maxSmallFile)
 	}
 	return text, err
 }
 
+// readAtMost reads r to its end, and stops one byte behind a limit: then over is set.
+func readAtMost(r io.Reader, limit int64) (data []byte, over bool, err error) {
+	data, err = io.ReadAll(io.LimitReader(r, limit+1))
+	return data, err == nil && int64(len(data)) > limit, err
+}
+
 // readInput reads standard input up to the cap.
 func readInput(r io.Reader) ([]byte, error) {
-	input, err := io.ReadAll(io.LimitReader(r, maxInputBytes+1))
+	input, over, err := readAtMost(r, maxInputBytes)
 	if err != nil {
 		return nil, fmt.Errorf("reading standard input: %w", err)
 	}
-	if len(input) > maxInputBytes {
+	if over {
 		return nil, usagef("standard input is over %s", formatBytes(maxInputBytes))
 	}
 	return input, nil

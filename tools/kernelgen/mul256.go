@@ -116,7 +116,7 @@ func (k mul256) print() {
 	k.end()
 }
 
-// streams says whether memory is the limit, so that the kernel prefetches.
+// streams says whether memory is the limit for all rows, so that scales are prefetched too.
 func (k mul256) streams() bool { return k.rows <= 2 }
 
 // block adds one block to the float sums and moves on to the scales of the next.
