@@ -163,10 +163,26 @@ func TestKeyFilesHaveScopes(t *testing.T) {
 	}
 }
 
+// An interrupter keeps what a command writes, and interrupts it once it has written a text.
+type interrupter struct {
+	bytes.Buffer
+	after   string
+	signals chan<- os.Signal // nil: done
+}
+
+func (w *interrupter) Write(p []byte) (int, error) {
+	n, err := w.Buffer.Write(p)
+	if w.signals != nil && strings.Contains(w.String(), w.after) {
+		w.signals <- os.Interrupt
+		w.signals = nil
+	}
+	return n, err
+}
+
 // The line to try left the model out, which several models refuse.
 func TestTheLineToTryNamesOneOfSeveralModels(t *testing.T) {
-	var out bytes.Buffer
 	signals := make(chan os.Signal, 1)
+	out := &interrupter{after: "curl ", signals: signals} // it ends as soon as it has told how to use it
 	home := t.TempDir()
 	var file bytes.Buffer
 	if err := scriptmodel.Write(&file); err != nil {
@@ -176,9 +192,8 @@ func TestTheLineToTryNamesOneOfSeveralModels(t *testing.T) {
 	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	signals <- os.Interrupt // it ends as soon as it has told how to use it
 	status := Main(Env{
-		Args: []string{"serve", path, "sampo/mini-chat", "--port", "0", "--max-memory", "64MiB"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard,
+		Args: []string{"serve", path, "sampo/mini-chat", "--port", "0", "--max-memory", "64MiB"}, Stdin: strings.NewReader(""), Stdout: out, Stderr: io.Discard,
 		Getenv: func(string) string { return "" }, HomeDir: home, Now: time.Now, Signals: signals, WidthFunc: func() int { return 80 },
 	})
 	if status != exitOK || !strings.Contains(out.String(), `-d '{"model": "scripted", "messages": [`) {

@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
-	"github.com/sampo-ai/sampo/internal/local"
 	"github.com/sampo-ai/sampo/internal/server"
+	"github.com/sampo-ai/sampo/internal/tracing"
 )
 
 const (
@@ -20,53 +21,62 @@ const (
 	flushTime = 2 * time.Second
 )
 
-// run answers requests until the server fails or a signal comes; then it lets running requests finish for a while, and
-// writes what the disk lacks of the cache. A second signal ends everything at once.
-func (f *serveFlags) run(env *Env, s *server.Server, l net.Listener, models []*local.Model) error {
-	signals := env.signals()
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+// A running is a server that has its models.
+type running struct {
+	server   *server.Server
+	listener net.Listener
+	served   chan error // what Serve returned
+	opened   *opened
+	tracer   *tracing.Tracer // nil: none
+}
+
+// run answers requests until the server fails or a signal comes; then it lets running requests finish for a while,
+// writes what the disk lacks of the cache, and closes everything. A second signal ends all of that at once: nothing is
+// waited for, however long it takes.
+func (f *serveFlags) run(env *Env, signals <-chan os.Signal, r *running) error {
+	r.served = make(chan error, 1)
+	go func() { r.served <- r.server.Serve(r.listener) }()
 	select {
-	case err := <-served:
-		return err
+	case err := <-r.served:
+		return errors.Join(err, r.close())
 	case <-signals:
 	}
 	fmt.Fprintln(env.Stderr, "sampo: finishing running requests; interrupt again to end at once")
-	begun := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), f.drain)
-	defer cancel()
-	drained := make(chan error, 1)
-	go func() { drained <- s.Shutdown(ctx) }()
+	ctx, cut := context.WithCancel(context.Background())
+	defer cut()
+	ended := make(chan error, 1)
+	go func() { ended <- f.drainAll(ctx, env, r) }()
 	select {
-	case err := <-drained:
-		err = errors.Join(err, <-served)
-		f.flush(env, models, max(flushTime, f.drain-time.Since(begun)))
+	case err := <-ended:
 		return err
 	case <-signals:
-		return errors.Join(s.Close(), <-served)
+		return r.server.Close()
 	}
 }
 
-// flush writes what the disk lacks of the caches, until the time is up or another signal comes.
-func (f *serveFlags) flush(env *Env, models []*local.Model, limit time.Duration) {
+// drainAll ends a server in order, until ctx ends.
+func (f *serveFlags) drainAll(ctx context.Context, env *Env, r *running) error {
+	begun := time.Now()
+	limited, cancel := context.WithTimeout(ctx, f.drain)
+	defer cancel()
+	err := errors.Join(r.server.Shutdown(limited), <-r.served)
+	f.flush(ctx, env, r, max(flushTime, f.drain-time.Since(begun)))
+	return errors.Join(err, r.close())
+}
+
+// flush writes what the disk lacks of the caches, until the time is up or ctx ends.
+func (f *serveFlags) flush(ctx context.Context, env *Env, r *running, limit time.Duration) {
 	if f.model.diskCache == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for _, m := range models {
-			if err := m.Flush(ctx); err != nil {
-				fmt.Fprintf(env.Stderr, "sampo: warning: a part of the cache of %s is not on the disk: %v\n", m.Name, err)
-			}
+	for _, m := range r.opened.models {
+		if err := m.Flush(limited); err != nil && ctx.Err() == nil {
+			fmt.Fprintf(env.Stderr, "sampo: warning: a part of the cache of %s is not on the disk: %v\n", m.Name, err)
 		}
-	}()
-	select {
-	case <-done:
-	case <-env.Signals:
-		cancel()
-		<-done
 	}
 }
+
+// close closes what the server used.
+func (r *running) close() error { return errors.Join(r.opened.Close(), closeTracer(r.tracer)) }

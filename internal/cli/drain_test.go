@@ -40,6 +40,25 @@ func TestAnInterruptEndsStreamsWithAnError(t *testing.T) {
 	s.done <- exitOK // for the cleanup
 }
 
+func TestASecondInterruptEndsAtOnce(t *testing.T) {
+	s := startServer(t, nil, "--shutdown-drain", "1h")
+	body := `{"prompt":"Once","max_tokens":8000,"ignore_eos":true,"stream":true}`
+	resp, err := http.Post(s.url+"/v1/completions", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	s.signals <- os.Interrupt
+	s.signals <- os.Interrupt
+	if status := <-s.done; status != exitOK {
+		t.Errorf("status %d, want 0; stderr: %s", status, s.stderr)
+	}
+	s.done <- exitOK // for the cleanup
+	if stream, err := io.ReadAll(resp.Body); err == nil && strings.Contains(string(stream), `"finish_reason":"length"`) {
+		t.Errorf("the answer was waited for")
+	}
+}
+
 // What each key left in the cache is found again after an interrupt, and by nobody else.
 func TestTheCacheOfKeysOutlivesAnInterrupt(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()

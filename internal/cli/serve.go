@@ -13,11 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sampo-ai/sampo/assets"
-	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/local"
 	"github.com/sampo-ai/sampo/internal/registry"
 	"github.com/sampo-ai/sampo/internal/server"
-	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/tracing"
 )
 
@@ -139,12 +137,11 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	if err != nil {
 		return err
 	}
+	signals := env.signals() // from now on somebody may count on an orderly end
 	listener, err := net.Listen("tcp", net.JoinHostPort(access.host, strconv.Itoa(f.port)))
 	if err != nil {
 		return fmt.Errorf("serve: %w; --port chooses another port, 0 a free one", err)
 	}
-	pool := tensor.NewPool(f.model.threads)
-	defer pool.Close()
 	address := baseURL(access.host, listener.Addr())
 	cfg := server.Config{
 		Version: Version, Revision: revision(), Address: address, Keys: access.keys,
@@ -152,27 +149,22 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 		EarlyHeaders: f.earlyHeaders, Log: log, Tracer: tracer, Secret: secret,
 	}
 	early := startStandIn(listener, cfg)
-	models, offers, err := f.openAll(env, found, opt, host{pool: pool, log: log})
+	open, err := openUntil(signals, func() (*opened, error) { return f.openAll(env, found, opt, log) })
+	if errors.Is(err, errInterrupted) {
+		fmt.Fprintln(env.Stderr, "sampo: interrupted before the models were loaded")
+		return early.leave(signals)
+	}
 	err = errors.Join(err, early.handOver())
 	defer early.wait()
 	if err != nil {
-		return errors.Join(err, closeAll(models), listener.Close())
+		return errors.Join(err, open.Close(), listener.Close())
 	}
-	cfg.Models = offers
+	cfg.Models = open.offers
 	access.outside = outsideURLs(access.host, listener.Addr())
 	s := server.New(cfg)
 	defer writeServerFile(env, address)()
-	printBanner(env, address, access, models, tracer)
-	err = f.run(env, s, listener, models)
-	return errors.Join(err, closeAll(models), closeTracer(tracer))
-}
-
-func closeAll(models []*local.Model) error {
-	var err error
-	for _, m := range models {
-		err = errors.Join(err, m.Close())
-	}
-	return err
+	printBanner(env, address, access, open.models, tracer)
+	return f.run(env, signals, &running{server: s, listener: listener, opened: open, tracer: tracer})
 }
 
 // newLog returns the log on standard error.
@@ -182,25 +174,6 @@ func newLog(env *Env, name string) (*slog.Logger, error) {
 		return nil, usagef("--log-level: got %q, want debug, info, warn or error", name)
 	}
 	return slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: level})), nil
-}
-
-// openAll opens the models one after the other; if one fails, all are closed.
-func (f *serveFlags) openAll(env *Env, found []registry.Model, opt bundle.Options, on host) (models []*local.Model, offers []server.Model, err error) {
-	seen := map[string]bool{}
-	for _, entry := range found {
-		m, err := f.model.open(env, entry, opt, on)
-		if err == nil && seen[m.Name] {
-			err = errors.Join(usagef("serve: two models are named %q; --model-id renames a single one", m.Name), m.Close())
-		}
-		if err != nil {
-			return nil, nil, errors.Join(withHolders(err, models), closeAll(models))
-		}
-		seen[m.Name] = true
-		on.reserved += m.CacheBytes
-		models = append(models, m)
-		offers = append(offers, server.Model{Model: m.Model, Owner: owner(entry), HeldBytes: m.HeldBytes()})
-	}
-	return models, offers, nil
 }
 
 // withHolders adds to an error about memory which models hold it.

@@ -4,7 +4,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"net"
+	"os"
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/server"
@@ -36,6 +38,16 @@ func (s *standIn) handOver() error {
 	}()
 	err := <-s.served
 	setDeadline(s.listener, time.Time{})
+	return err
+}
+
+// leave ends without a successor, as soon as its requests have ended or another signal comes.
+func (s *standIn) leave(signals <-chan os.Signal) error {
+	err := errors.Join(s.handOver(), s.listener.Close())
+	select {
+	case <-s.drained:
+	case <-signals:
+	}
 	return err
 }
 

@@ -3,13 +3,16 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/sampo-ai/sampo/internal/server"
+	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
 )
 
@@ -86,5 +89,33 @@ func TestClientsAreToldToWaitWhileModelsAreLoaded(t *testing.T) {
 	}
 	if err := engine.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// It ended the process by the signal: with status 143, as if something had failed.
+func TestASignalWhileModelsAreLoadedEndsTheServerInOrder(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := startStandIn(l, server.Config{Loopback: true})
+	signals, loaded := make(chan os.Signal, 2), make(chan struct{})
+	defer close(loaded)
+	_, err = openUntil(signals, func() (*opened, error) {
+		if status, _, got := fetch(t, "http://"+l.Addr().String()+"/health", ""); status != 503 {
+			t.Errorf("before: %d %s", status, got)
+		}
+		signals <- os.Interrupt
+		<-loaded // for ever
+		return &opened{pool: tensor.NewPool(1)}, nil
+	})
+	if !errors.Is(err, errInterrupted) {
+		t.Errorf("got %v, want %v", err, errInterrupted)
+	}
+	if err := early.leave(signals); err != nil {
+		t.Error(err)
+	}
+	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
+		t.Error("the address is still open", c.Close())
 	}
 }
