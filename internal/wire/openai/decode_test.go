@@ -61,6 +61,7 @@ func TestChatFieldsThatAreMalformed(t *testing.T) {
 		{`{` + hi + `,"seed":-9223372036854775809}`, "seed", "invalid_value", "got -9223372036854775809"},
 		{`{` + hi + `,"priority":-9223372036854775809}`, "priority", "invalid_value", ""},
 		{`{` + hi + `,"use_beam_search":true,"early_stopping":"never"}`, "early_stopping", "invalid_value", ""},
+		{`{` + hi + `,"use_beam_search":false,"beam_width":2}`, "use_beam_search", "invalid_value", "use_beam_search is false, and beam_width (2) asks for a beam search"},
 		{`{` + hi + `,"stream":1}`, "stream", "invalid_type", ""},
 		{`{` + hi + `,"stream_options":{"include_usage":true}}`, "stream_options", "invalid_value", "Stream options can only be defined when `stream=True`."},
 		{`{` + hi + `,"stop":""}`, "stop", "invalid_value", "stop cannot contain an empty string."},

@@ -103,7 +103,12 @@ func (f *fields) readBeam(c *Common, p *chat.Params) {
 	width := f.count("beam_width", "between 1 and 64", 1, MaxChoices)
 	penalty := f.number("length_penalty")
 	early := f.raw("early_stopping")
-	if !f.flag("use_beam_search") && width == nil {
+	wanted := f.boolean("use_beam_search")
+	switch {
+	case width == nil && (wanted == nil || !*wanted):
+		return
+	case wanted != nil && !*wanted:
+		f.fail(CodeInvalidValue, "use_beam_search", "use_beam_search is false, and beam_width (%d) asks for a beam search: leave one of them out.", *width)
 		return
 	}
 	p.Beam = &chat.Beam{Width: p.Choices, LengthPenalty: 1}

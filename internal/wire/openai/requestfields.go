@@ -26,7 +26,7 @@ var samplingFields = []requestField{
 	{"frequency_penalty", "number -2 2", "Taken as often as the token stands in the answer so far."},
 	{"repetition_penalty", `{"type":"number","exclusiveMinimum":0}`, "Divides the logits of tokens in prompt and answer. Above 0; 1 is neutral."},
 	{"use_beam_search", "boolean", "Look for the most probable answers instead of sampling."},
-	{"beam_width", "integer 1 64", "Beams to follow, at least n. Turns beam search on."},
+	{"beam_width", "integer 1 64", "Beams to follow, at least n. Turns beam search on; refused beside use_beam_search false."},
 	{"length_penalty", "number", "With beams: the sum of logprobs is divided by the length to this power. Default 1."},
 	{"early_stopping", `{}`, "Must be false with beams; without them it changes nothing."},
 	{"logit_bias", `{"type":"object","maxProperties":1024,"additionalProperties":{"type":"number"}}`, "From token id to what is added to its logit, clamped to -100 and 100."},
