@@ -43,7 +43,7 @@ func (c *cursor) take(n uint64) []byte {
 	case c.capped:
 		c.fail(c.pos, "header exceeds %d bytes", maxHeaderBytes)
 	default:
-		c.fail(c.pos, "file ends too early: %d bytes needed, %d left", n, c.left())
+		c.fail(c.pos, "the file is cut short: %d bytes are needed here, and %d of its %d are left", n, c.left(), len(c.data))
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (c *cursor) count(limit, size uint64) int {
 		c.fail(at, "count is %d, want at most %d", n, limit)
 		return 0
 	case n > c.left()/size:
-		c.fail(at, "count is %d, but only %d bytes are left", n, c.left())
+		c.fail(at, "count is %d, but only %d of the file's bytes are left: it is cut short or damaged", n, c.left())
 		return 0
 	}
 	return int(n)
