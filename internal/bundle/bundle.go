@@ -51,6 +51,7 @@ type Bundle struct {
 	facts  Facts
 	// problem is the first reason why the model cannot run; files that can't be read are not opened at all.
 	problem error
+	notes   []string // Facts.Notes
 }
 
 // SpecialTokens are the texts of special tokens that templates use, "" where there is none.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -231,6 +232,54 @@ func TestStoreParametersComeAfterTheFilesOwn(t *testing.T) {
 		if _, err := OpenBytes("tiny", data, Options{StoreParams: []byte(params)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("parameters %s: error %v, want one with %q", params, err, want)
 		}
+	}
+}
+
+// They were passed over in silence, or told as if a generation could end with them.
+func TestTokensOutsideTheVocabularyAreNamed(t *testing.T) {
+	files := hfFiles(t)
+	files["generation_config.json"] = `{"eos_token_id":[29,5,4000]}`
+	folder, err := Inspect(save(t, files), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []any{[]token.ID{29, 5}, []string{"eos_token_id is 4000, outside the vocabulary of 31 tokens, and is passed over"}}
+	if diff := cmp.Diff(want, []any{folder.Defaults.EOS, folder.Notes}); diff != "" {
+		t.Errorf("folder (-want +got):\n%s", diff)
+	}
+	data := withVocabulary(t, func(m *gguf.Metadata) {
+		m.Set("tokenizer.ggml.eos_token_id", uint32(4000))
+		m.Set("tokenizer.ggml.bos_token_id", uint32(33))
+		m.Set("tokenizer.ggml.eot_token_id", int32(-1)) // means none, as the padding's 2^32-1
+	})
+	file, err := InspectBytes("tiny", data, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key = "tokenizer.ggml."
+	want = []any{[]token.ID{3}, []string{
+		key + "bos_token_id is 33, outside the vocabulary of 33 tokens, and is passed over",
+		key + "eos_token_id is 4000, outside the vocabulary of 33 tokens, and is passed over",
+	}}
+	if diff := cmp.Diff(want, []any{file.Defaults.EOS, file.Notes}); diff != "" {
+		t.Errorf("file (-want +got):\n%s", diff)
+	}
+}
+
+func TestPaddingRowsAreNoTokensOfTheVocabulary(t *testing.T) {
+	data := withVocabulary(t, func(m *gguf.Metadata) {
+		tokens, _ := m.Strings("tokenizer.ggml.tokens")
+		types, _ := m.Ints("tokenizer.ggml.token_type")
+		padded := []int32{}
+		for _, k := range types {
+			padded = append(padded, int32(k))
+		}
+		m.Set("tokenizer.ggml.tokens", append(slices.Clone(tokens), "[PAD33]", "[PAD34]"))
+		m.Set("tokenizer.ggml.token_type", append(padded, 5, 5))
+	})
+	f, err := InspectBytes("tiny", data, Options{})
+	if err != nil || f.Vocab != 33 {
+		t.Errorf("vocabulary of %d, %v; want 33", f.Vocab, err)
 	}
 }
 

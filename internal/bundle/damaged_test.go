@@ -292,7 +292,7 @@ func TestBytePairsWithoutMergesAreRefused(t *testing.T) {
 			}
 		}
 	})
-	_, err := ggufVocab(meta)
+	_, err := (&vocabReader{meta: meta}).vocab()
 	if want := `key "tokenizer.ggml.merges" is missing`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want an error with %q", err, want)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/quant"
+	"github.com/sampo-ai/sampo/internal/token"
+	"github.com/sampo-ai/sampo/internal/tokenizer"
 	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
@@ -26,14 +28,15 @@ type Facts struct {
 	Quantization       string // "Q4_K_M"
 	Parameters         int64
 	Context            int // longest sequence that it was trained for
-	Vocab              int
+	Vocab              int // tokens that have a spelling; rows of the model without one are padding
 	Layers, Hidden     int
 	Types              []TypeCount // of the tensors, most bytes first
 	Tokenizer          string      // "gpt2", "llama" ... in GGUF, else the name of the file
 	Template           bool        // has a chat template
 	Templates          []string    // names of further ones
 	Defaults           GenerationDefaults
-	Problem            string // why this build cannot run it
+	Problem            string   // why this build cannot run it
+	Notes              []string // what its files say and cannot mean, and is passed over
 }
 
 // A TypeCount says how much of a model is stored in a type.
@@ -54,12 +57,23 @@ func (b *Bundle) Facts() Facts {
 	}
 	slices.Sort(f.Templates)
 	if b.Tokenizer != nil {
-		f.Vocab = b.Tokenizer.VocabSize()
+		f.Vocab = spelled(b.Tokenizer)
 	}
 	if b.problem != nil {
 		f.Problem = b.problem.Error()
 	}
+	f.Notes = b.notes
 	return f
+}
+
+// spelled counts the tokens that stand for something. Files pad vocabularies to a round number of rows.
+func spelled(t *tokenizer.Tokenizer) (n int) {
+	for id := range token.ID(t.VocabSize()) {
+		if t.Piece(id) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // count adds up the tensors of a source, which may be nil.

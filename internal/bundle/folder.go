@@ -137,7 +137,13 @@ func (b *Bundle) endsOf(generation, config *ordjson.Object) error {
 			return err
 		}
 	}
-	b.Defaults.addEOS(ids...)
+	for _, id := range ids {
+		if int(id) >= b.Tokenizer.VocabSize() {
+			b.notes = append(b.notes, outside("eos_token_id", int64(id), b.Tokenizer.VocabSize()))
+			continue
+		}
+		b.Defaults.addEOS(id)
+	}
 	b.Defaults.addEOS(b.Tokenizer.EOG()...)
 	return nil
 }

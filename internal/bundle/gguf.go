@@ -5,7 +5,9 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/model/families"
@@ -83,10 +85,12 @@ func (b *Bundle) textOfGGUF(meta *gguf.Metadata) error {
 	if err := b.Defaults.fromGGUF(meta); err != nil {
 		return err
 	}
-	vocab, err := ggufVocab(meta)
+	r := &vocabReader{meta: meta}
+	vocab, err := r.vocab()
 	if err != nil {
 		return err
 	}
+	b.notes = append(b.notes, r.notes...)
 	text := func(id token.ID) string {
 		if id == token.None {
 			return ""
@@ -110,8 +114,9 @@ var turnEnds = map[string]bool{
 
 // A vocabReader reads keys of a tokenizer. It keeps the first error: a key that is there with a value of another type.
 type vocabReader struct {
-	meta *gguf.Metadata
-	err  error
+	meta  *gguf.Metadata
+	err   error
+	notes []string // of tokens that are none
 }
 
 // key gives the value of a key if the file has it.
@@ -124,9 +129,8 @@ func key[T any](r *vocabReader, name string, get func(*gguf.Metadata, string) (T
 	return v, ok
 }
 
-// ggufVocab copies the tokenizer's keys.
-func ggufVocab(meta *gguf.Metadata) (tokenizer.Vocab, error) {
-	r := &vocabReader{meta: meta}
+// vocab copies the tokenizer's keys.
+func (r *vocabReader) vocab() (tokenizer.Vocab, error) {
 	v := tokenizer.NewVocab()
 	v.Model, _ = key(r, "model", (*gguf.Metadata).String, "a string")
 	v.Pre, _ = key(r, "pre", (*gguf.Metadata).String, "a string")
@@ -174,9 +178,13 @@ func (r *vocabReader) ids(v *tokenizer.Vocab) {
 		more[i] = token.None
 		ids[name] = &more[i]
 	}
-	for name, id := range ids {
-		if n, ok := key(r, name, tokenID, "an integer"); ok && n >= 0 && n < int64(len(v.Tokens)) {
-			*id = token.ID(n)
+	for _, name := range slices.Sorted(maps.Keys(ids)) {
+		switch n, ok := key(r, name, tokenID, "an integer"); {
+		case !ok || n < 0 || n == math.MaxUint32:
+		case n < int64(len(v.Tokens)):
+			*ids[name] = token.ID(n)
+		default:
+			r.notes = append(r.notes, outside("tokenizer.ggml."+name, n, len(v.Tokens)))
 		}
 	}
 	for _, id := range more {
@@ -187,6 +195,11 @@ func (r *vocabReader) ids(v *tokenizer.Vocab) {
 	if v.EOT == token.None {
 		v.EOT = turnEnd(*v)
 	}
+}
+
+// outside tells of a token that a file names and does not have.
+func outside(key string, id int64, size int) string {
+	return fmt.Sprintf("%s is %d, outside the vocabulary of %d tokens, and is passed over", key, id, size)
 }
 
 // tokenID reads an integer. Some writers put -1 or 2^32-1 or 2^64-1 for none.

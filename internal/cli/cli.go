@@ -106,7 +106,7 @@ func Main(env Env) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(env.Stderr, "sampo: %s\n", oneLine(err.Error()))
+	fmt.Fprintf(env.Stderr, "sampo: %s\n", printable(err.Error()))
 	var usage *usageError
 	if errors.As(err, &usage) || isCobraUsage(err) {
 		return exitUsage
@@ -186,11 +186,6 @@ func isCobraUsage(err error) bool {
 		}
 	}
 	return false
-}
-
-// oneLine folds an error's text into one line.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(strings.ReplaceAll(text, "\n", " ")), " ")
 }
 
 // exactArgs is cobra.ExactArgs with a message that says what is missing.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +35,7 @@ type shownModel struct {
 	Templates    []string     `json:"templates,omitempty"`
 	Defaults     shownDefault `json:"generation_defaults"`
 	Problem      string       `json:"problem,omitempty"`
+	Notes        []string     `json:"notes,omitempty"`
 }
 
 // A shownType says how much of a model is stored in a type.
@@ -85,7 +85,7 @@ func newShown(f bundle.Facts) shownModel {
 		Name: f.Name, Title: f.Title, Description: f.Description, Author: f.Author, License: f.License, Path: f.Path, Format: f.Format,
 		Bytes: f.FileBytes, Architecture: f.Architecture, Parameters: f.Parameters, Context: f.Context, Layers: f.Layers,
 		Hidden: f.Hidden, Vocab: f.Vocab, Quantization: f.Quantization, Tokenizer: f.Tokenizer, ChatTemplate: f.Template,
-		Templates: f.Templates, Problem: f.Problem, Types: []shownType{},
+		Templates: f.Templates, Problem: f.Problem, Notes: f.Notes, Types: []shownType{},
 		Defaults: shownDefault{
 			Temperature: f.Defaults.Temperature, TopP: f.Defaults.TopP, TopK: f.Defaults.TopK, MinP: f.Defaults.MinP,
 			RepetitionPenalty: f.Defaults.RepetitionPenalty,
@@ -118,28 +118,18 @@ func (s *shownModel) print(env *Env) error {
 	row("parameters", formatCount(s.Parameters))
 	row("weights", fmt.Sprintf("%s, %s in %s", orDash(s.Quantization), formatBytes(s.Bytes), s.Format))
 	for _, t := range s.Types {
-		row("", fmt.Sprintf("%s: %d tensors, %s", t.Type, t.Tensors, formatBytes(t.Bytes)))
+		row("", fmt.Sprintf("%s: %s, %s", t.Type, plural(t.Tensors, "tensor"), formatBytes(t.Bytes)))
 	}
-	row("context", fmt.Sprintf("%d tokens", s.Context))
+	row("context", plural(s.Context, "token"))
 	row("layers", fmt.Sprintf("%d of hidden size %d", s.Layers, s.Hidden))
-	row("vocabulary", fmt.Sprintf("%d tokens (%s)", s.Vocab, s.Tokenizer))
+	row("vocabulary", fmt.Sprintf("%s (%s)", plural(s.Vocab, "token"), s.Tokenizer))
 	row("chat template", s.templates())
 	row("defaults", s.Defaults.String())
+	for _, note := range s.Notes {
+		row("note", note)
+	}
 	row("cannot run", s.Problem)
 	return w.Flush()
-}
-
-// printable makes the text of a file fit a table: line breaks become spaces, and what would steer the terminal U+FFFD.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
 }
 
 func (s *shownModel) templates() string {

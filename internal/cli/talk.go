@@ -62,7 +62,7 @@ func (w *answerWriter) end() {
 
 // chat reads prompts from the terminal and answers them until the input ends or the user leaves.
 func (t *talk) chat() error {
-	fmt.Fprintf(t.env.Stdout, "Chat with %s. /help lists commands, /bye or Ctrl-D leaves.\n\n", t.model.Name)
+	fmt.Fprintf(t.env.Stdout, "Chat with %s. /help lists commands, /bye or Ctrl-D leaves.\n\n", printable(t.model.Name))
 	lines, signals := readLines(t.env.Stdin), t.env.signals()
 	for {
 		fmt.Fprint(t.env.Stdout, "> ")
@@ -141,7 +141,7 @@ func (t *talk) turn(line string) error {
 		fmt.Fprintln(t.env.Stdout, " (stopped)")
 	case err != nil && len(t.messages) > 0:
 		// An answer that does not fit any more should not end the program.
-		fmt.Fprintf(t.env.Stderr, "sampo: %s; /clear starts anew\n", oneLine(err.Error()))
+		fmt.Fprintf(t.env.Stderr, "sampo: %s; /clear starts anew\n", printable(err.Error()))
 	case err != nil:
 		return err
 	}

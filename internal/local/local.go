@@ -119,6 +119,11 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if template != nil {
 		line.Template = template
 	}
+	if opt.Log != nil {
+		for _, note := range b.Facts().Notes {
+			opt.Log.Warn("a model's files are at odds", "model", b.Name, "note", note)
+		}
+	}
 	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, bundle: b, engine: e, model: weights}
 	m.draft, m.guide = draft, opt.Draft
 	return m, nil
