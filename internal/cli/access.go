@@ -80,11 +80,10 @@ func (a *access) readKeys(path string) error {
 	if len(a.keys) == 0 {
 		return usagef("--api-key-file: %s has no key in it", path)
 	}
-	loose, err := tighten(path)
-	if err != nil {
-		return fmt.Errorf("serve: %w", err)
-	}
-	if loose {
+	switch loose, err := tighten(path); {
+	case err != nil: // secrets of containers are mounted read-only
+		a.warning = fmt.Sprintf("others on this machine may be able to read %s: %v", path, err)
+	case loose:
 		a.warning = "others could read " + path + "; its mode is now 0600"
 	}
 	a.keyFile = path
@@ -154,6 +153,6 @@ func (a *access) print(env *Env) {
 		fmt.Fprintf(env.Stdout, "  key      none: anybody who can reach the address may use it\n")
 	}
 	if a.warning != "" {
-		fmt.Fprintf(env.Stderr, "sampo: warning: %s\n", a.warning)
+		env.warn("%s", a.warning)
 	}
 }

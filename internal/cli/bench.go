@@ -82,15 +82,13 @@ func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := env.untilInterrupt(ctx)
-	defer stop()
 	f.opt.CPU, f.opt.Progress = cpuName(), benchProgress(env)
-	f.opt.Progress("loading " + found.Name)
+	f.opt.Progress("loading " + printable(found.Name))
 	b, err := found.Open(bundle.Options{})
 	if err != nil {
 		return err
 	}
-	report, err := f.measure(ctx, b)
+	report, err := f.measure(ctx, env, b)
 	f.opt.Progress("")
 	err = errors.Join(err, b.Close())
 	if errors.Is(err, context.Canceled) {
@@ -106,14 +104,16 @@ func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 	return report.WriteTable(env.Stdout)
 }
 
-// measure loads the model and runs the measurements.
-func (f *benchFlags) measure(ctx context.Context, b *bundle.Bundle) (*bench.Report, error) {
+// measure loads the model and runs the measurements. A signal ends those in order; the loading, which nothing stops, just ends.
+func (f *benchFlags) measure(ctx context.Context, env *Env, b *bundle.Bundle) (*bench.Report, error) {
 	pool := tensor.NewPool(f.threads)
 	defer pool.Close()
 	m, err := b.LoadModel(pool)
 	if err != nil {
 		return nil, err
 	}
+	ctx, stop := env.untilInterrupt(ctx)
+	defer stop()
 	report, err := bench.Run(ctx, bench.Subject{Name: b.Name, FileBytes: b.FileBytes, Source: b.Source, Model: m}, pool, f.opt)
 	return report, errors.Join(err, m.Close())
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -127,6 +128,9 @@ func (d *diagnosis) lookAtStores(env *Env) {
 	if err != nil {
 		d.problem("%v", err)
 	}
+	for _, m := range r.Broken() {
+		d.problem("%s (%s) cannot be opened: %s", m.Name, m.Store, m.Problem)
+	}
 	d.Next = "sampo run sampo/mini-chat"
 	for _, s := range r.Stores() {
 		n := len(r.In(s))
@@ -153,24 +157,21 @@ func (d *diagnosis) lookAtPort() {
 func (d *diagnosis) print(env *Env) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "sampo\t%s, %s/%s\n", d.Version, d.OS, d.Arch)
-	fmt.Fprintf(w, "processor\t%s, %d cores\n", d.CPU, d.Cores)
-	fmt.Fprintf(w, "tier\tcpu-%s\n", d.Tier)
+	fmt.Fprintf(w, "processor\t%s, %s\n", d.CPU, plural(d.Cores, "core"))
+	fmt.Fprintf(w, "tier\t%s (of %s; SAMPO_CPU=NAME chooses a lower one)\n", d.Tier, strings.Join(kernel.Tiers(), ", "))
 	fmt.Fprintf(w, "memory\t%s, %s free\n", formatBytes(int64(d.MemoryBytes)), formatBytes(int64(d.FreeBytes)))
 	fmt.Fprintf(w, "home\t%s (%s)\n", d.Home, d.HomeState)
 	fmt.Fprintf(w, "configuration\t%s\n", orDash(d.ConfigFile))
 	for _, s := range d.Stores {
 		state := "not there"
 		if s.Found {
-			state = fmt.Sprintf("%d models", s.Models)
-			if s.Models == 1 {
-				state = "1 model"
-			}
+			state = plural(s.Models, "model")
 		}
 		fmt.Fprintf(w, "store\t%s: %s (%s)\n", s.Kind, s.Folder, state)
 	}
 	fmt.Fprintf(w, "port\t%s\n", d.Port)
 	for _, p := range d.Problems {
-		fmt.Fprintf(w, "note\t%s\n", p)
+		fmt.Fprintf(w, "note\t%s\n", printable(p))
 	}
 	fmt.Fprintf(w, "next\t%s\n", d.Next)
 	return w.Flush()

@@ -73,7 +73,7 @@ func (f *serveFlags) flush(ctx context.Context, env *Env, r *running, limit time
 	defer cancel()
 	for _, m := range r.opened.models {
 		if err := m.Flush(limited); err != nil && ctx.Err() == nil {
-			fmt.Fprintf(env.Stderr, "sampo: warning: a part of the cache of %s is not on the disk: %v\n", m.Name, err)
+			env.warn("a part of the cache of %s is not on the disk: %v", m.Name, err)
 		}
 	}
 }

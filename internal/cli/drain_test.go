@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // end interrupts a server and returns its exit status.
@@ -56,6 +58,21 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	s.done <- exitOK // for the cleanup
 	if stream, err := io.ReadAll(resp.Body); err == nil && strings.Contains(string(stream), `"finish_reason":"length"`) {
 		t.Errorf("the answer was waited for")
+	}
+}
+
+// It was told as "context canceled".
+func TestAnInterruptedAnswerIsSaidToBe(t *testing.T) {
+	var stderr bytes.Buffer
+	signals := make(chan os.Signal)
+	out := &interrupter{signals: signals} // at the first word
+	home := t.TempDir()
+	status := Main(Env{
+		Args: []string{"run", "sampo/mini-chat", "Tell me a story", "--temperature", "1", "--seed", "1", "--raw"}, Stdin: strings.NewReader(""),
+		Stdout: out, Stderr: &stderr, Getenv: func(string) string { return "" }, HomeDir: home, Now: time.Now, Signals: signals, WidthFunc: func() int { return 80 },
+	})
+	if status != exitFailed || stderr.String() != "sampo: run: interrupted\n" || !strings.HasSuffix(out.String(), "\n") {
+		t.Errorf("status %d, %q after %q", status, &stderr, out)
 	}
 }
 

@@ -29,13 +29,17 @@ func newList(env *Env) *cobra.Command {
 		Use: "list", Aliases: []string{"ls"}, Short: "List the models on this machine", Args: exactArgs(),
 		Long: "List the models on this machine: the built-in one, those found where other programs keep them (Hugging\n" +
 			"Face, ModelScope, LM Studio, Ollama), and those in folders of --models-dir, which is also SAMPO_MODELS_DIR and\n" +
-			"models_dir in the configuration file. They are used where they lie. sampo doctor shows the folders.",
+			"models_dir in the configuration file. They are used where they lie. sampo doctor shows the folders.\n" +
+			"Of models whose files are missing standard error tells.",
 		RunE: func(*cobra.Command, []string) error {
 			r, err := env.registry()
 			if err != nil {
 				return err
 			}
 			warnOfMissingFolders(env, r)
+			for _, m := range r.Broken() {
+				env.warn("%s (%s) cannot be opened: %s", m.Name, m.Store, m.Problem)
+			}
 			models := r.List()
 			if asJSON {
 				return printJSON(env, listed(models))
@@ -60,9 +64,9 @@ func warnOfMissingFolders(env *Env, r *registry.Registry) {
 		}
 		switch info, err := os.Stat(s.Folder); {
 		case err != nil:
-			fmt.Fprintf(env.Stderr, "sampo: warning: --models-dir: %s is not there\n", s.Folder)
+			env.warn("--models-dir: %s is not there", s.Folder)
 		case !info.IsDir():
-			fmt.Fprintf(env.Stderr, "sampo: warning: --models-dir: %s is not a folder\n", s.Folder)
+			env.warn("--models-dir: %s is not a folder", s.Folder)
 		}
 	}
 }

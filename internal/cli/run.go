@@ -182,6 +182,12 @@ func (t *talk) once(prompt string) error {
 	ctx, stop := t.env.untilInterrupt(context.Background())
 	defer stop()
 	text, err := t.ask(ctx, prompt)
+	if errors.Is(err, context.Canceled) {
+		if text != "" {
+			fmt.Fprintln(t.env.Stdout)
+		}
+		return errors.New("run: interrupted")
+	}
 	if err != nil {
 		return err
 	}

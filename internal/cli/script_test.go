@@ -239,8 +239,40 @@ func TestAClosedTerminalLeavesTimeToTidyUp(t *testing.T) {
 }
 
 func TestTextOfAFileCannotSteerTheTerminal(t *testing.T) {
-	if got, want := printable("a\x1b[31m\nb\tc\u009bd ä"), "a\ufffd[31m b c\ufffdd ä"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	for text, want := range map[string]string{
+		"a\x1b[31m\nb\tc\u009bd ä":      "a\ufffd[31m b c\ufffdd ä",
+		"first:\r\n  second\n\nthird\n": "first: second third",
+		"two  blanks\u2028stay":         "two  blanks stay",
+		"half a rune \xc3":              "half a rune \ufffd",
+	} {
+		if got := printable(text); got != want {
+			t.Errorf("printable(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Errors tell the names and the text of files as they are: a name could clear the screen.
+func TestErrorsAreOneLineThatCannotSteerTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(path, []byte("port: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"show", "./no\x1b[2J\nsuch.gguf"},
+		{"run", "no\x9b\rsuch", "hello"},
+		{"serve", "--config", path},
+		{"list", "--models-dir", dir + "/no\x1b[2Jsuch"},
+	} {
+		var stderr bytes.Buffer
+		Main(Env{
+			Args: args, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr,
+			Getenv: func(string) string { return "" }, HomeDir: dir, Now: time.Now, WidthFunc: func() int { return 80 },
+		})
+		line, ended := strings.CutSuffix(stderr.String(), "\n")
+		if !ended || line == "" || printable(line) != line {
+			t.Errorf("%q: got %q, want one line of printable text", args, &stderr)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func newServe(env *Env) *cobra.Command {
 	flags.StringVar(&f.host, "host", defaultHost, "address to listen on")
 	flags.IntVar(&f.port, "port", defaultPort, "port to listen on; 0 takes a free one")
 	flags.BoolVar(&f.public, "public", false, "listen on every address, with an API key that is made if there is none")
-	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "file with the API key that clients must send, one on each line")
+	flags.StringVar(&f.apiKeyFile, "api-key-file", "", "file with the API keys that clients may send, one on each line, and its scopes behind it; if others can read the file, its mode is made 0600")
 	flags.BoolVar(&f.noAuth, "no-auth", false, "let anybody who can reach the address use it")
 	flags.StringVar(&f.config, "config", "", "configuration file (default: config.yaml in the home)")
 	flags.StringVar(&f.reasoning, "reasoning-parser", "auto", "how reasoning is found in answers: auto")
@@ -233,7 +233,7 @@ func printBanner(env *Env, address string, access *access, models []*local.Model
 		if !m.Chats() {
 			kind = "completions (no chat template)"
 		}
-		fmt.Fprintf(env.Stdout, "  model    %s: %s, %d tokens of context, up to %s for the cache\n", m.Name, kind, m.MaxContext(), formatBytes(m.CacheBytes))
+		fmt.Fprintf(env.Stdout, "  model    %s: %s, %d tokens of context, up to %s for the cache\n", printable(m.Name), kind, m.MaxContext(), formatBytes(m.CacheBytes))
 	}
 	access.print(env)
 	if tracer != nil {

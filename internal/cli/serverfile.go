@@ -5,7 +5,6 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -31,7 +30,7 @@ func writeServerFile(env *Env, address string) (remove func()) {
 		err = replaceFile(serverPath(env), append(data, '\n'))
 	}
 	if err != nil {
-		fmt.Fprintf(env.Stderr, "sampo: warning: other commands will not find this server: %v\n", err)
+		env.warn("other commands will not find this server: %v", err)
 	}
 	return func() {
 		if running, ok := readServerFile(env); ok && running == mine {

@@ -33,7 +33,7 @@ func newVersion(env *Env) *cobra.Command {
 			if commit != "" {
 				fmt.Fprintf(env.Stdout, " (%s)", commit)
 			}
-			fmt.Fprintf(env.Stdout, " %s %s/%s cpu-%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Tier())
+			fmt.Fprintf(env.Stdout, " %s %s/%s %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Tier())
 			return nil
 		},
 	}

@@ -3,6 +3,8 @@
 package registry
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,10 +27,11 @@ type folderContent struct {
 	config      bool
 	safetensors bool
 	folders     []string
+	problem     string // why what Hugging Face's layout needs cannot be opened
 }
 
-// look reads a folder. What cannot be read is left out: a list of models is no place to complain about other
-// programs' files.
+// look reads a folder. What cannot be read is left out, but for links that lead nowhere and are named like a model's files:
+// they tell of a model that was here.
 func look(dir string) folderContent {
 	var c folderContent
 	entries, _ := os.ReadDir(dir)
@@ -39,44 +42,73 @@ func look(dir string) folderContent {
 		}
 		info, err := os.Stat(filepath.Join(dir, name)) // follows links: stores are full of them
 		switch {
-		case err != nil:
-		case info.IsDir():
+		case err != nil && e.Type()&fs.ModeSymlink == 0:
+		case err == nil && info.IsDir():
 			c.folders = append(c.folders, name)
 		case bundle.IsModelFile(name):
 			c.ggufs = append(c.ggufs, name)
 		case name == "config.json":
 			c.config = true
+			c.note(name, err)
 		case strings.HasSuffix(name, ".safetensors"):
 			c.safetensors = true
+			c.note(name, err)
 		}
 	}
 	return c
 }
 
+// note keeps the first reason why a file cannot be opened, if there is one.
+func (c *folderContent) note(name string, err error) {
+	if err != nil && c.problem == "" {
+		c.problem = unreadable(name, err)
+	}
+}
+
+// unreadable says why a file that a folder lists cannot be looked at.
+func unreadable(name string, err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return name + " leads to a file that is not there"
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Sprintf("%s: %v", name, err)
+}
+
 // ggufModel describes the model of a GGUF file. Variant is the file as a name spells it.
-func ggufModel(s Store, repo, dir, variant string) (Model, bool) {
+func ggufModel(s Store, repo, dir, variant string) Model {
 	m := Model{Repo: repo, Variant: variant, Quantization: quantizationOf(variant), Store: s.Kind, Path: filepath.Join(dir, filepath.FromSlash(variant))}
-	parts := []string{m.Path}
-	if split, ok := gguf.ParseSplit(filepath.Base(m.Path)); ok {
+	parts := []string{filepath.Base(m.Path)}
+	if split, ok := gguf.ParseSplit(parts[0]); ok {
 		parts = nil
 		for i := range split.Count {
-			parts = append(parts, filepath.Join(filepath.Dir(m.Path), split.Part(i+1)))
+			parts = append(parts, split.Part(i+1))
 		}
 	}
 	for _, part := range parts {
-		info, err := os.Stat(part)
-		if err != nil {
-			return m, false // a download that is not finished
+		path := filepath.Join(filepath.Dir(m.Path), part)
+		info, err := os.Stat(path)
+		switch {
+		case err == nil:
+			m.Bytes += info.Size()
+			m.Modified = later(m.Modified, info.ModTime())
+		case there(path):
+			m.Problem = unreadable(part, err)
+		default: // a download that is not finished
+			m.Problem = part + " is missing"
 		}
-		m.Bytes += info.Size()
-		m.Modified = later(m.Modified, info.ModTime())
+		if err != nil {
+			break
+		}
 	}
-	return m, true
+	return m
 }
 
 // folderModel describes a model laid out as Hugging Face does.
-func folderModel(s Store, repo, dir string) Model {
-	m := Model{Name: repo, Repo: repo, Store: s.Kind, Path: dir, Bytes: folderBytes(dir)}
+func folderModel(s Store, repo, dir string, c folderContent) Model {
+	m := Model{Name: repo, Repo: repo, Store: s.Kind, Path: dir, Bytes: folderBytes(dir), Problem: c.problem}
 	if info, err := os.Stat(filepath.Join(dir, "config.json")); err == nil {
 		m.Modified = info.ModTime()
 	}
@@ -123,19 +155,17 @@ func treeModels(s Store) []Model {
 			repo = filepath.Base(s.Folder)
 		}
 		if c.config && c.safetensors {
-			all = append(all, folderModel(s, repo, dir))
+			all = append(all, folderModel(s, repo, dir, c))
 		}
 		var models []Model
 		for _, file := range c.ggufs {
-			m, ok := ggufModel(s, repo, dir, file)
-			switch {
-			case !ok:
-			case rel == ".":
+			m := ggufModel(s, repo, dir, file)
+			if rel == "." {
 				m.Repo, m.Name = stem(file), stem(file)
 				all = append(all, m)
-			default:
-				models = append(models, m)
+				continue
 			}
+			models = append(models, m)
 		}
 		all = append(all, named(models)...)
 		if len(above) == maxDepth {

@@ -58,9 +58,7 @@ func snapshotModels(s Store, repo, dir string) []Model {
 	var models []Model
 	add := func(files []string, prefix string) {
 		for _, file := range files {
-			if m, ok := ggufModel(s, repo, dir, prefix+file); ok {
-				models = append(models, m)
-			}
+			models = append(models, ggufModel(s, repo, dir, prefix+file))
 		}
 	}
 	add(c.ggufs, "")
@@ -68,7 +66,7 @@ func snapshotModels(s Store, repo, dir string) []Model {
 		add(look(filepath.Join(dir, sub)).ggufs, sub+"/")
 	}
 	if c.config && c.safetensors {
-		models = append([]Model{folderModel(s, repo, dir)}, models...)
+		models = append([]Model{folderModel(s, repo, dir, c)}, models...)
 	}
 	return named(models)
 }

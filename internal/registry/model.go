@@ -25,6 +25,7 @@ type Model struct {
 	Data         []byte // of a model inside the program
 	Params       []byte // what its store says of sampling: see bundle.Options.StoreParams
 	Backend      string // what the name that was resolved asked for after "@"
+	Problem      string // why its files cannot be opened; such a model is in Broken only
 }
 
 // quantPattern finds a quantisation in a file name, such as Q4_K_M in "m-Q4_K_M" or "m.q4_k_m".
@@ -66,19 +67,39 @@ func (m *Model) is(variant string) bool {
 	return false
 }
 
+// quantizationInside reads the quantisation of a model inside the program, which has no file name to say it.
+func quantizationInside(m Model) string {
+	facts, err := m.Inspect(bundle.Options{TextOnly: true})
+	if err != nil {
+		return ""
+	}
+	return facts.Quantization
+}
+
+// where is the folder of the model's files.
+func (m *Model) where() string {
+	if m.Variant == "" {
+		return m.Path
+	}
+	return filepath.Dir(m.Path)
+}
+
 // named gives the models of one repository their names: the repository's if it has only one, else with the
-// quantisation, or the file where two have the same.
+// quantisation, or the file where two have the same. Broken ones have that of their file, and take no other its name.
 func named(models []Model) []Model {
-	count := map[string]int{}
+	count, whole := map[string]int{}, 0
 	for _, m := range models {
-		count[m.Quantization]++
+		if m.Problem == "" {
+			count[m.Quantization]++
+			whole++
+		}
 	}
 	for i := range models {
 		m := &models[i]
 		switch {
-		case m.Variant == "" || len(models) == 1:
+		case m.Variant == "" || whole == 1 && m.Problem == "":
 			m.Name = m.Repo
-		case m.Quantization != "" && count[m.Quantization] == 1:
+		case m.Problem == "" && m.Quantization != "" && count[m.Quantization] == 1:
 			m.Name = m.Repo + ":" + m.Quantization
 		default:
 			m.Name = m.Repo + ":" + m.Variant

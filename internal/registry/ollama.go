@@ -90,11 +90,13 @@ func ollamaModel(dir, rel string) (Model, bool) {
 		switch layer.MediaType {
 		case "application/vnd.ollama.image.model":
 			path := filepath.Join(dir, "blobs", blob)
+			model.Path = path
 			info, err := os.Stat(path)
 			if err != nil || !info.Mode().IsRegular() {
-				return Model{}, false
+				model.Problem = blob + " is missing"
+				continue
 			}
-			model.Path, model.Bytes, model.Modified = path, info.Size(), info.ModTime()
+			model.Bytes, model.Modified = info.Size(), info.ModTime()
 		case "application/vnd.ollama.image.params":
 			if model.Params, err = weights.ReadIn(filepath.Join(dir, "blobs"), blob, maxManifestBytes); err != nil {
 				return Model{}, false

@@ -31,14 +31,17 @@ func New(cfg Config) *Registry { return &Registry{cfg} }
 func (r *Registry) Stores() []Store { return r.cfg.Locations.Stores() }
 
 // In lists the models of one store, under the names that they have there.
-func (r *Registry) In(s Store) []Model { return s.models() }
+func (r *Registry) In(s Store) []Model { return whole(s.models()) }
 
 // List lists the models of this machine: those inside the program, then store by store. One whose name means another, of an earlier
 // store, is named by its path.
 func (r *Registry) List() []Model {
 	all := r.all()
-	renamed := slices.Clone(all)
-	for i, m := range all {
+	renamed := whole(all)
+	for i, m := range renamed {
+		if m.Data != nil {
+			renamed[i].Quantization = quantizationInside(m)
+		}
 		if got, err := r.pick(m.Name, all); err != nil || got.Path != m.Path {
 			renamed[i].Name = m.Path
 		}
@@ -46,7 +49,18 @@ func (r *Registry) List() []Model {
 	return renamed
 }
 
-// all lists the models by the names of their stores.
+// Broken lists the models of the stores whose files are named, and cannot be opened: links that lead nowhere, and downloads
+// that are not finished. Their Problem says why.
+func (r *Registry) Broken() []Model {
+	return slices.DeleteFunc(r.all(), func(m Model) bool { return m.Problem == "" })
+}
+
+// whole returns the models that can be opened as far as the names of files tell.
+func whole(all []Model) []Model {
+	return slices.DeleteFunc(slices.Clone(all), func(m Model) bool { return m.Problem != "" })
+}
+
+// all lists the models by the names of their stores, the broken ones too.
 func (r *Registry) all() []Model {
 	all := r.embedded()
 	for _, s := range r.Stores() {
@@ -133,26 +147,31 @@ func (r *Registry) find(name string) (Model, error) {
 // pick finds the model that a name means among all of them: the first store that has it counts.
 func (r *Registry) pick(name string, all []Model) (Model, error) {
 	repo, variant, _ := strings.Cut(name, ":")
-	var others []Model // of the repository
+	var others, broken []Model // of the repository
 	for _, kind := range kinds {
 		var fits []Model
 		for _, m := range all {
 			switch {
 			case m.Store != kind || !m.from(repo):
-			case variant == "" || m.is(variant):
-				fits = append(fits, m)
-			default:
+			case variant != "" && !m.is(variant):
 				others = append(others, m)
+			case m.Problem != "":
+				broken = append(broken, m)
+			default:
+				fits = append(fits, m)
 			}
 		}
 		if len(fits) > 0 {
 			return choose(name, fits)
 		}
 	}
-	if len(others) > 0 {
+	if len(broken) > 0 {
+		return Model{}, fmt.Errorf("registry: %s is on this machine but cannot be opened: %s (in %s); get it again", broken[0].Name, broken[0].Problem, broken[0].where())
+	}
+	if others = whole(others); len(others) > 0 {
 		return Model{}, fmt.Errorf("registry: %s has no %q on this machine; it has %s: %w", repo, variant, names(others), ErrUnknownModel)
 	}
-	return Model{}, unknown(name, all)
+	return Model{}, unknown(name, whole(all))
 }
 
 // there says whether there is a file or link of this name, of whatever use it is.

@@ -182,6 +182,45 @@ func TestListFindsTheModelsOfEveryStore(t *testing.T) {
 	}
 }
 
+// They were passed over, as if nothing of them were on the machine.
+func TestModelsWhoseFilesAreGoneAreListedWithTheReason(t *testing.T) {
+	cfg := machine(t)
+	hub := cfg.Locations.HuggingFace[0]
+	for name, target := range map[string]string{
+		"models--o--lost/snapshots/r/config.json":                      "../../blobs/c",
+		"models--o--lost/snapshots/r/model-00001-of-00002.safetensors": "../../blobs/w1",
+		"models--o--lost/snapshots/r/model-00002-of-00002.safetensors": "../../blobs/w2",
+	} {
+		path := filepath.Join(hub, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(target, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := New(cfg)
+	var got []string
+	for _, m := range r.Broken() {
+		got = append(got, fmt.Sprintf("%s [%s] %s", m.Name, m.Store, m.Problem))
+	}
+	want := []string{
+		"o/lost [Hugging Face] config.json leads to a file that is not there",
+		"o/snap:gone-Q5_K_M.gguf [Hugging Face] gone-Q5_K_M.gguf leads to a file that is not there",
+		"o/snap:part-Q6_K-00001-of-00002.gguf [Hugging Face] part-Q6_K-00002-of-00002.gguf is missing",
+		"gone:latest [Ollama] sha256-" + blob(7) + " is missing",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("models (-want +got):\n%s", diff)
+	}
+	for name, want := range map[string]string{
+		"o/lost":        "registry: o/lost is on this machine but cannot be opened: config.json leads to a file that is not there (in " + filepath.Join(hub, "models--o--lost", "snapshots", "r") + "); get it again",
+		"o/snap:q5_k_m": "gone-Q5_K_M.gguf leads to a file that is not there",
+		"gone":          "sha256-" + blob(7) + " is missing",
+	} {
+		if _, err := r.Resolve(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Resolve(%q): got %v, want %q", name, err, want)
+		}
+	}
+}
+
 func TestResolveFindsModelsByEveryKindOfName(t *testing.T) {
 	cfg := machine(t)
 	r := New(cfg)
