@@ -315,6 +315,57 @@ func mulIQ4XSAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 //go:noescape
 func mulMXFP4AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
 
+//go:noescape
+func expandQ40AVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandQ41AVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandQ50AVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandQ51AVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandQ80AVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandQ2KAVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandQ3KAVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandQ4KAVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandQ5KAVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandQ6KAVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandIQ4NLAVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandIQ4XSAVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func expandMXFP4AVX512(dst *byte, codes, scales *byte, blocks int)
+
+//go:noescape
+func manySingleAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)
+
+//go:noescape
+func manyMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)
+
+//go:noescape
+func manyHalvesAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)
+
+//go:noescape
+func manyHalvesMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)
+
 func addMulKernels() {
 	mulTiers[avx2][Q40][0] = mulQ40AVX2X1
 	mulTiers[avx2][Q40][1] = mulQ40AVX2X2
@@ -420,4 +471,17 @@ func addMulKernels() {
 	mulTileTiers[avx2][IQ4NL] = mulIQ4NLAVX2X8
 	mulTileTiers[avx2][IQ4XS] = mulIQ4XSAVX2X8
 	mulTileTiers[avx2][MXFP4] = mulMXFP4AVX2X8
+	manyTiers[avx512][Q40] = manyFuncs{expandQ40AVX512, manySingleAVX512}
+	manyTiers[avx512][Q41] = manyFuncs{expandQ41AVX512, manyMinAVX512}
+	manyTiers[avx512][Q50] = manyFuncs{expandQ50AVX512, manySingleAVX512}
+	manyTiers[avx512][Q51] = manyFuncs{expandQ51AVX512, manyMinAVX512}
+	manyTiers[avx512][Q80] = manyFuncs{expandQ80AVX512, manySingleAVX512}
+	manyTiers[avx512][Q2K] = manyFuncs{expandQ2KAVX512, manyHalvesMinAVX512}
+	manyTiers[avx512][Q3K] = manyFuncs{expandQ3KAVX512, manyHalvesAVX512}
+	manyTiers[avx512][Q4K] = manyFuncs{expandQ4KAVX512, manyMinAVX512}
+	manyTiers[avx512][Q5K] = manyFuncs{expandQ5KAVX512, manyMinAVX512}
+	manyTiers[avx512][Q6K] = manyFuncs{expandQ6KAVX512, manyHalvesAVX512}
+	manyTiers[avx512][IQ4NL] = manyFuncs{expandIQ4NLAVX512, manySingleAVX512}
+	manyTiers[avx512][IQ4XS] = manyFuncs{expandIQ4XSAVX512, manySingleAVX512}
+	manyTiers[avx512][MXFP4] = manyFuncs{expandMXFP4AVX512, manySingleAVX512}
 }

@@ -93,6 +93,45 @@ func TestMulGivesTheBitsOfTheTwin(t *testing.T) {
 	})
 }
 
+func TestMulTilesGivesTheBitsOfMul(t *testing.T) {
+	withTier(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(11, 12))
+		scratch := new(Scratch)
+		for f := range formats {
+			for round := range 12 {
+				blocks, rows := (1+r.IntN(5))*superBlocks, 1+r.IntN((manyTiles+2)*TileRows)
+				if f.GroupBlocks() == 1 {
+					blocks -= r.IntN(superBlocks)
+				}
+				if round == 0 { // more than one group of tiles, more than one run of blocks
+					blocks, rows = manyBlocks+superBlocks, (manyGroup+2)*TileRows+1
+				}
+				extreme := round%4 == 3
+				panels := Panels{Format: f, Blocks: blocks}
+				for range 1 + r.IntN(5) {
+					panels.Bytes = append(panels.Bytes, randomPanel(r, f, blocks, extreme).Bytes...)
+				}
+				x := Tiles{Rows: rows, Blocks: blocks}
+				for i := range x.Count() {
+					x.Records = append(x.Records, randomTile(r, min(TileRows, x.Rows-i*TileRows), blocks, extreme).Records...)
+				}
+				ldd := panels.Count()*PanelRows + r.IntN(5)
+				got, want := make([]float32, x.Rows*ldd), make([]float32, x.Rows*ldd)
+				MulTiles(got, ldd, panels, x, scratch)
+				for i := range x.Count() {
+					Mul(want[i*TileRows*ldd:], ldd, panels, x.Tile(i), &scratch.Sums)
+				}
+				for i := range want {
+					if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+						t.Fatalf("%v, %d blocks, %d panels, row %d of %d, output %d: got %v, want %v",
+							f, blocks, panels.Count(), i/ldd, x.Rows, i%ldd, got[i], want[i])
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestMulIsExactAtTheLimitsOfItsIntegers(t *testing.T) {
 	withTier(t, func(t *testing.T) {
 		for _, weight := range []int32{-128, -127, 0, 127} {

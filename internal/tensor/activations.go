@@ -41,14 +41,9 @@ func (a *Activations) Set(p *Pool, x []float32, t, e int) {
 	a.x, a.rows, a.cols, a.quantised, a.rounded = x[:t*e], t, e, false, false
 }
 
-// tiles is the number of tiles.
-func (a *Activations) tiles() int { return (a.rows + tileRows - 1) / tileRows }
-
-// tile gives tile i.
-func (a *Activations) tile(i int) kernel.Tile {
-	rowBytes := a.cols / blockCols * kernel.RecordBytes
-	rows := min(tileRows, a.rows-i*tileRows)
-	return kernel.Tile{Rows: rows, Records: a.records[i*tileRows*rowBytes:][:rows*rowBytes]}
+// tiles gives the records.
+func (a *Activations) tiles() kernel.Tiles {
+	return kernel.Tiles{Rows: a.rows, Blocks: a.cols / blockCols, Records: a.records}
 }
 
 // prepare makes of the rows what products with w read, unless that was done since Set.
@@ -76,7 +71,7 @@ func (a *Activations) prepareBF16(p *Pool) {
 		a.bf16 = make([]uint16, need)
 	}
 	a.bf16 = a.bf16[:len(a.x)]
-	p.Do(a.tiles(), a.round)
+	p.Do(a.tiles().Count(), a.round)
 }
 
 func (a *Activations) prepareRecords(p *Pool) {
@@ -90,11 +85,11 @@ func (a *Activations) prepareRecords(p *Pool) {
 	if need := a.rows * a.cols / blockCols * kernel.RecordBytes; len(a.records) < need {
 		a.records = alignedBytes(need)
 	}
-	p.Do(a.tiles(), a.quantise)
+	p.Do(a.tiles().Count(), a.quantise)
 }
 
 func (a *Activations) quantiseTile(i, _ int) {
-	tile := a.tile(i)
+	tile := a.tiles().Tile(i)
 	for row := range tile.Rows {
 		x := a.x[(i*tileRows+row)*a.cols:][:a.cols]
 		kernel.Quantize(tile.Records[row*kernel.RecordBytes:], tile.Rows*kernel.RecordBytes, x)

@@ -52,7 +52,7 @@ type share struct {
 // A productScratch is what one thread needs to multiply: memory for the kernels, and the outputs of a last panel that is
 // not full.
 type productScratch struct {
-	sums kernel.TileSums
+	kernel.Scratch
 	last [tileRows * kernel.PanelRows]float32
 }
 
@@ -112,25 +112,26 @@ func (r *productRun) chunk(i, worker int) {
 		return
 	}
 	end := min(first+piece.step, w.packed.Count())
-	for tile := range r.a.tiles() {
-		w.mulPanels(piece.Dst[tile*tileRows*w.rows:], first, end, r.a.tile(tile), &r.scratch[worker])
-	}
+	w.mulPanels(piece.Dst, first, end, r.a, &r.scratch[worker])
 }
 
-// mulPanels multiplies panels from first to end with a tile of activations.
+// mulPanels multiplies panels from first to end with all activations.
 //
-// Shapes: dst [T, rows], T being the rows of the tile.
-func (m *Matrix) mulPanels(dst []float32, first, end int, x kernel.Tile, scratch *productScratch) {
+// Shapes: dst [T, rows].
+func (m *Matrix) mulPanels(dst []float32, first, end int, a *Activations, scratch *productScratch) {
 	full := min(end, m.rows/kernel.PanelRows)
 	if first < full {
-		kernel.Mul(dst[first*kernel.PanelRows:], m.rows, m.packed.Slice(first, full), x, &scratch.sums)
+		kernel.MulTiles(dst[first*kernel.PanelRows:], m.rows, m.packed.Slice(first, full), a.tiles(), &scratch.Scratch)
 	}
 	if full == end {
 		return
 	}
-	kernel.Mul(scratch.last[:], kernel.PanelRows, m.packed.Slice(full, end), x, &scratch.sums)
-	for t := range x.Rows {
-		copy(dst[t*m.rows+full*kernel.PanelRows:(t+1)*m.rows], scratch.last[t*kernel.PanelRows:])
+	for i := range a.tiles().Count() {
+		x := a.tiles().Tile(i)
+		kernel.Mul(scratch.last[:], kernel.PanelRows, m.packed.Slice(full, end), x, &scratch.Sums)
+		for t := range x.Rows {
+			copy(dst[(i*tileRows+t)*m.rows+full*kernel.PanelRows:][:m.rows-full*kernel.PanelRows], scratch.last[t*kernel.PanelRows:])
+		}
 	}
 }
 

@@ -157,13 +157,21 @@ func (p *printer) label(name string) { fmt.Fprintf(p, "%s:\n", name) }
 //
 //	DI dst   R8 ldd   SI codes   BX scales   DX act   R9 stride   CX blocks
 func (p *printer) function(name string) {
-	fmt.Fprintf(p, "\n// func %s(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)\n", name)
-	fmt.Fprintf(p, "TEXT ·%s(SB), NOSPLIT, $0-56\n", name)
-	p.arguments()
+	p.open(name, "(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)", mulArguments...)
 }
 
-func (p *printer) arguments() {
-	for i, argument := range []string{"dst DI", "ldd R8", "codes SI", "scales BX", "act DX", "stride R9", "blocks CX"} {
+// open opens a function with arguments of 8 bytes and loads each into the register behind its name.
+func (p *printer) open(function, signature string, arguments ...string) {
+	fmt.Fprintf(p, "\n// func %s%s\n", function, signature)
+	fmt.Fprintf(p, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", function, 8*len(arguments))
+	p.arguments(arguments)
+}
+
+// mulArguments are the arguments of a kernel.mulFunc with their registers.
+var mulArguments = []string{"dst DI", "ldd R8", "codes SI", "scales BX", "act DX", "stride R9", "blocks CX"}
+
+func (p *printer) arguments(arguments []string) {
+	for i, argument := range arguments {
 		name, register, _ := strings.Cut(argument, " ")
 		p.op("MOVQ %s+%d(FP), %s", name, 8*i, register)
 	}
@@ -218,6 +226,13 @@ func stubs() string {
 		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", k.name(), tileSignature)
 		fmt.Fprintf(&table, "\tmulTileTiers[avx2][%s] = %s\n", f.name, k.name())
 	}
+	for _, f := range formats {
+		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", expand512{mul512{mul{nil, f, 0}}}.name(), expandSignature)
+		fmt.Fprintf(&table, "\tmanyTiers[avx512][%s] = manyFuncs{%s, many%sAVX512}\n", f.name, expand512{mul512{mul{nil, f, 0}}}.name(), f.kind().name)
+	}
+	for _, k := range kinds {
+		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", manyKernel{nil, k}.name(), manySignature)
+	}
 	fmt.Fprintf(&p, "func addMulKernels() {\n%s}\n", table.String())
 	return p.String()
 }
@@ -235,6 +250,7 @@ func main() {
 	flag.Parse()
 	files := map[string]string{
 		"mul_avx512_amd64.s":   avx512(),
+		"mul_many_amd64.s":     many512(),
 		"mul_avx2_amd64.s":     avx2(),
 		"mul_avx2x8_amd64.s":   tiles256(),
 		"mul_kernels_amd64.go": stubs(),

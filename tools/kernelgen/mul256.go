@@ -387,7 +387,7 @@ func (k mul256) store() {
 			k.op("ADDQ R8, DI")
 		}
 		k.op("ADDQ $8, R11")
-		k.arguments()
+		k.arguments(mulArguments)
 		k.op("CMPQ R11, $8")
 		k.op("JEQ pass")
 		return

@@ -128,6 +128,17 @@ func (k mul512) sum(from, end, zero int) {
 			k.op("VPSRAD $3, Z%d, Z%d", 8+t, 8+t) // -32 times the sum to -4 times
 		}
 	}
+	k.upperBits(from)
+	for _, group := range k.order(from, end) {
+		w := k.unpack(group)
+		for t := range k.rows {
+			k.op("VPDPBUSD.BCST %d(DX), Z%d, Z%d", t*recordBytes+4*group, w, 8+t)
+		}
+	}
+}
+
+// upperBits loads what upper takes bits from, for the groups that begin with from.
+func (k mul512) upperBits(from int) {
 	switch k.bits {
 	case 3:
 		k.op("VMOVDQU32 128(SI), Z20")
@@ -135,12 +146,6 @@ func (k mul512) sum(from, end, zero int) {
 		k.op("VMOVDQU32 256(SI), Z20")
 	case 6:
 		k.op("VMOVDQU32 %d(SI), Z20", 256+from/4*64)
-	}
-	for _, group := range k.order(from, end) {
-		w := k.unpack(group)
-		for t := range k.rows {
-			k.op("VPDPBUSD.BCST %d(DX), Z%d, Z%d", t*recordBytes+4*group, w, 8+t)
-		}
 	}
 }
 

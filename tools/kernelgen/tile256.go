@@ -51,7 +51,7 @@ func (k tile256) sum(row int) string { return fmt.Sprintf("%d(R13)(R11*4)", row*
 func (k tile256) print() {
 	fmt.Fprintf(k, "\n// func %s%s\n", k.name(), tileSignature)
 	fmt.Fprintf(k, "TEXT ·%s(SB), NOSPLIT, $0-64\n", k.name())
-	k.arguments()
+	k.arguments(mulArguments)
 	k.op("MOVQ sums+56(FP), R13")
 	k.op("XORQ R11, R11")
 	k.op("VXORPS Y0, Y0, Y0")
