@@ -61,6 +61,7 @@ var (
 	errLoading      = &problem{status: http.StatusServiceUnavailable, retryAfter: 1, err: openai.Error{Message: "The model is being loaded. Try again in a moment.", Type: openai.TypeUnavailable, Code: "model_loading"}}
 	errStopped      = &problem{status: http.StatusServiceUnavailable, retryAfter: 5, err: openai.Error{Message: "The engine has stopped.", Type: openai.TypeUnavailable, Code: "shutting_down"}}
 	errQueueFull    = &problem{status: http.StatusTooManyRequests, retryAfter: 1, err: openai.Error{Message: "The queue is full. Try again in a moment.", Type: openai.TypeRateLimit, Code: "queue_full"}}
+	errExpired      = &problem{status: http.StatusTooManyRequests, retryAfter: 1, err: openai.Error{Message: "The request waited too long for its turn. Try again in a moment.", Type: openai.TypeRateLimit, Code: "queue_full"}}
 	errHeaders      = &problem{status: http.StatusRequestHeaderFieldsTooLarge, early: true, err: openai.Error{Message: fmt.Sprintf("The request has more than %d header lines.", maxHeaders), Type: openai.TypeInvalidRequest}}
 	errContentType  = &problem{status: http.StatusBadRequest, early: true, err: openai.Error{Message: "Unsupported Media Type: Only 'application/json' is allowed", Type: openai.TypeInvalidRequest}}
 	errNoToken      = badRequest(openai.CodeInvalidValue, "", "No token is left to choose from: allowed_token_ids, bad_words, min_tokens and stop_token_ids together forbid all of them.")
@@ -171,8 +172,10 @@ func problemOf(err error) *problem {
 		return errNoToken
 	case errors.Is(err, inference.ErrClosed):
 		return errStopped
-	case errors.Is(err, inference.ErrBusy), errors.Is(err, inference.ErrExpired):
+	case errors.Is(err, inference.ErrBusy):
 		return errQueueFull
+	case errors.Is(err, inference.ErrExpired):
+		return errExpired
 	}
 	p := *errInternal
 	p.cause = err

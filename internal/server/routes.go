@@ -61,6 +61,8 @@ func allow(routes map[string]Route) string {
 
 // ServeHTTP takes a request through the checks that come before its body, and to its handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.handling.Add(1)
+	defer s.handling.Add(-1)
 	x := s.newExchange(w, r)
 	defer x.end()
 	if err := s.serve(x); err != nil {

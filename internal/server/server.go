@@ -32,6 +32,7 @@ const (
 	idleTimeout           = 120 * time.Second
 	writeTimeout          = 30 * time.Second // for one event or body
 	endTimeout            = 5 * time.Second  // for requests that were told to end
+	lastLineTime          = time.Second      // for handlers whose connections were closed
 )
 
 // A Model is a model that the server offers.
@@ -82,12 +83,14 @@ type Server struct {
 	log                       *slog.Logger
 	metrics                   *metrics
 	readTimeout, writeTimeout time.Duration
+	endTimeout                time.Duration
 	created                   time.Time
 	fingerprint               string
 
 	mu    sync.Mutex            // guards fresh
 	fresh map[net.Conn]struct{} // connections that have sent nothing yet
 
+	handling   atomic.Int64 // requests whose access log is not written
 	generating atomic.Int64 // generation requests in flight
 	draining   atomic.Bool
 	stopAll    context.CancelCauseFunc // ends the contexts of all requests
@@ -104,7 +107,7 @@ func New(cfg Config) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, log: cfg.Log, created: time.Now(), models: map[string]Model{}, hosts: map[string]bool{}, origins: map[string]bool{}, fresh: map[net.Conn]struct{}{}, readTimeout: readTimeout, writeTimeout: writeTimeout}
+	s := &Server{cfg: cfg, log: cfg.Log, created: time.Now(), models: map[string]Model{}, hosts: map[string]bool{}, origins: map[string]bool{}, fresh: map[net.Conn]struct{}{}, readTimeout: readTimeout, writeTimeout: writeTimeout, endTimeout: endTimeout}
 	for _, m := range cfg.Models {
 		s.models[m.Name] = m
 	}
@@ -196,12 +199,21 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	// What was told to end still has to send its last words.
-	last, cancel := context.WithTimeout(context.Background(), endTimeout)
+	last, cancel := context.WithTimeout(context.Background(), s.endTimeout)
 	defer cancel()
 	if s.http.Shutdown(last) == nil {
 		return nil
 	}
-	return s.http.Close()
+	err = s.http.Close()
+	s.awaitHandlers()
+	return err
+}
+
+// awaitHandlers waits for the access log of requests whose connections are closed.
+func (s *Server) awaitHandlers() {
+	for end := time.Now().Add(lastLineTime); s.handling.Load() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // Close ends everything at once.

@@ -7,6 +7,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strings"
@@ -65,6 +66,21 @@ func TestReaderThatStallsHoldsNoStep(t *testing.T) {
 	waitFor(t, "the tokens that nobody reads", idle)
 	if n := s.server.generating.Load(); n != 1 {
 		t.Errorf("%d requests are being written, want the one that nobody reads", n)
+	}
+}
+
+// Its connection is closed at the end, and the process was gone before its line was written.
+func TestTheEndWaitsForTheLogOfAReaderThatStalls(t *testing.T) {
+	s, idle := unread(t, time.Hour)
+	waitFor(t, "the tokens that nobody reads", func() bool { return s.server.generating.Load() == 1 && idle() })
+	s.server.endTimeout = 10 * time.Millisecond
+	now, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.server.Shutdown(now); err != nil {
+		t.Fatal(err)
+	}
+	if log := s.log.String(); !strings.Contains(log, "finish=abort") {
+		t.Errorf("the log of the request is missing: %s", log)
 	}
 }
 
