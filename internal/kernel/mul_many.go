@@ -64,41 +64,66 @@ var zeroSums TileSums
 //
 // Shapes: dst [T, O] with ldd floats from row to row; w [O, E]; x [T, E].
 func MulTiles(dst []float32, ldd int, w Panels, x Tiles, scratch *Scratch) {
-	first := 0
+	done := 0 // tiles
 	if full := x.Rows / TileRows; full >= manyTiles && manyTiers[active][w.Format].mul != nil {
-		for ; first < full; first += manyGroup {
-			scratch.mulMany(dst[first*TileRows*ldd:], ldd, w, x, first, min(manyGroup, full-first))
+		for ; done < full; done += min(manyGroup, full-done) {
+			scratch.mulMany(dst[done*TileRows*ldd:], ldd, w, x.slice(done, min(done+manyGroup, full)))
 		}
-		first = full
 	}
-	for i := first; i < x.Count(); i++ {
+	for i := done; i < x.Count(); i++ {
 		Mul(dst[i*TileRows*ldd:], ldd, w, x.Tile(i), &scratch.Sums)
 	}
 }
 
-// mulMany multiplies panels with some full tiles of x.
-func (s *Scratch) mulMany(dst []float32, ldd int, w Panels, x Tiles, first, tiles int) {
-	panels := w.Count()
+// slice gives the tiles from first to end, which are full.
+func (x Tiles) slice(first, end int) Tiles {
+	tileBytes := TileRows * x.Blocks * RecordBytes
+	return Tiles{(end - first) * TileRows, x.Blocks, x.Records[first*tileBytes : end*tileBytes]}
+}
+
+// mulMany multiplies panels with full tiles.
+func (s *Scratch) mulMany(dst []float32, ldd int, w Panels, x Tiles) {
+	panels, tiles := w.Count(), x.Count()
 	if need := panels * tiles; len(s.partial) < need && w.Blocks > manyBlocks {
 		s.partial = make([]TileSums, need)
 	}
-	_ = dst[(tiles*TileRows-1)*ldd+panels*PanelRows-1]
-	run, codeBytes, scaleBytes := &manyTiers[active][w.Format], w.Format.CodeBytes(), w.Format.ScaleBytes()
+	_ = dst[(x.Rows-1)*ldd+panels*PanelRows-1]
 	for from := 0; from < w.Blocks; from += manyBlocks {
-		blocks := min(manyBlocks, w.Blocks-from)
+		end := min(from+manyBlocks, w.Blocks)
 		for panel := range panels {
-			run.expand(&s.expanded[0], &w.codesOf(panel)[from*codeBytes], &w.scalesOf(panel)[from/w.Format.GroupBlocks()*scaleBytes], blocks)
-			for tile := range tiles {
-				sums, to, stride := &zeroSums[0], &dst[tile*TileRows*ldd+panel*PanelRows], ldd
-				if from > 0 {
-					sums = &s.partial[panel*tiles+tile][0]
-				}
-				if from+blocks < w.Blocks {
-					to, stride = &s.partial[panel*tiles+tile][0], PanelRows
-				}
-				records := x.Records[((first+tile)*x.Blocks+from)*TileRows*RecordBytes:]
-				run.mul(to, uintptr(stride)*4, sums, &s.expanded[0], &records[0], TileRows*RecordBytes, manyZeros[w.Format], blocks)
-			}
+			s.expand(w, panel, from, end)
+			partial := s.partial[min(panel*tiles, len(s.partial)):]
+			s.mulRun(dst[panel*PanelRows:], ldd, run{w.Format, from, end, partial}, x)
 		}
+	}
+}
+
+// expand expands the blocks from first to end of a panel.
+func (s *Scratch) expand(w Panels, panel, first, end int) {
+	codes := w.codesOf(panel)[first*w.Format.CodeBytes():]
+	scales := w.scalesOf(panel)[first/w.Format.GroupBlocks()*w.Format.ScaleBytes():]
+	manyTiers[active][w.Format].expand(&s.expanded[0], &codes[0], &scales[0], end-first)
+}
+
+// A run is some expanded blocks of a panel, with the sums over those before them.
+type run struct {
+	format     Format
+	first, end int
+	partial    []TileSums // of each tile; unused if there is but one run
+}
+
+// mulRun multiplies a run with all tiles.
+func (s *Scratch) mulRun(dst []float32, ldd int, r run, x Tiles) {
+	mul, zero := manyTiers[active][r.format].mul, manyZeros[r.format]
+	for tile := range x.Count() {
+		sums, to, stride := &zeroSums[0], &dst[tile*TileRows*ldd], ldd
+		if r.first > 0 {
+			sums = &r.partial[tile][0]
+		}
+		if r.end < x.Blocks {
+			to, stride = &r.partial[tile][0], PanelRows
+		}
+		records := x.Records[(tile*x.Blocks+r.first)*TileRows*RecordBytes:]
+		mul(to, uintptr(stride)*4, sums, &s.expanded[0], &records[0], TileRows*RecordBytes, zero, r.end-r.first)
 	}
 }

@@ -8,8 +8,8 @@ import "github.com/sampo-ai/sampo/internal/tensor"
 const sumChunk = 16 << 10
 
 // fineMul sets dst to the product of w with activations of about 15 bits: the 8-bit ones and, as further rows of the
-// same product, what those leave out. It is for the inputs whose rounding shows most in the logits: that of the output
-// matrix, and that of a gated MLP's last matrix, whose values spread widest. Weights are still read once.
+// same product, what those leave out. It is for the input whose rounding shows most in the logits and of which a prompt has
+// one row only: that of the output matrix. Weights are still read once.
 //
 // Shapes: dst [rows, O]; x [rows, I]; w [O, I].
 func (s *Step) fineMul(dst, x []float32, rows int, w *tensor.Matrix) {

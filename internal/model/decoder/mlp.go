@@ -70,10 +70,8 @@ func (m *MLP) Forward(s *Step, x []float32) []float32 {
 	}
 	s.split(s.rows, s.cfg.FFN, s.gateRows)
 	s.branch = grow(s.branch, s.rows*s.cfg.Hidden)
-	s.fineMul(s.branch, s.gate, s.rows, m.down.W)
-	if m.down.Bias != nil {
-		addBias(s.branch, m.down.Bias)
-	}
+	s.set(&s.input, s.gate, s.rows)
+	s.mul(&s.input, product{s.branch, &m.down})
 	return s.branch
 }
 
