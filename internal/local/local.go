@@ -92,12 +92,12 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Disk, err = openDisk(b, opt); err != nil { // before the weights, which may take minutes
+		return nil, err
+	}
 	weights, err := load(b, pool)
 	if err != nil {
 		return nil, err
-	}
-	if cfg.Disk, err = openDisk(b, opt); err != nil {
-		return nil, errors.Join(err, weights.Close())
 	}
 	draft, err := loadDraft(b, opt.Draft, pool)
 	if err != nil {

@@ -4,6 +4,8 @@ package local
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,6 +38,18 @@ func TestAModelThatDoesNotFitIsRefusedWithTheNumbers(t *testing.T) {
 	}
 	if _, err := openMini(t, pool, Options{CacheBytes: 1}); err == nil || !strings.Contains(err.Error(), "too small") {
 		t.Errorf("with a cache of one byte: %v, want an error that says it is too small", err)
+	}
+}
+
+// It was told after the weights were packed, which takes minutes for a large model.
+func TestABadFolderForTheCacheIsToldBeforeTheWeightsAreLoaded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var none *tensor.Pool // loading would need one
+	if _, err := openMini(t, none, Options{DiskCache: file, CacheBytes: 4 << 20}); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("got %v, want an error that names %s", err, file)
 	}
 }
 

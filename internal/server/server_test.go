@@ -330,6 +330,17 @@ func TestFullQueueIsTooManyRequests(t *testing.T) {
 	}
 }
 
+// A request that had its place in the queue was told that the queue is full.
+func TestWhoWaitedTooLongIsToldSo(t *testing.T) {
+	m, engine := bytechat.New("m", func(inference.Request, int) scripted.Reply {
+		return scripted.Reply{Err: inference.ErrExpired}
+	})
+	a := start(t, m, engine, nil).post("/v1/chat/completions", `{`+hello+`}`)
+	if message, kind, _, code := a.problem(t); a.StatusCode != 429 || kind != "rate_limit_error" || code != "queue_full" || a.Header.Get("Retry-After") == "" || !strings.Contains(message, "waited too long") {
+		t.Errorf("got %d %s", a.StatusCode, a.body)
+	}
+}
+
 func TestHealthFollowsTheEngine(t *testing.T) {
 	s := say(t, "ok")
 	if a := s.do("GET", "/health", ""); a.StatusCode != 200 || a.body != "ok" {
