@@ -17,8 +17,8 @@ import (
 const (
 	// defaultDrain is how long running requests may go on after the first interrupt.
 	defaultDrain = 30 * time.Second
-	// flushTime is what is left at least to write the cache to the disk, when requests took all of that.
-	flushTime = 2 * time.Second
+	// lastTime is what is left at least to write the cache to the disk, and then to send traces, when requests took all of that.
+	lastTime = 2 * time.Second
 )
 
 // A running is a server that has its models.
@@ -38,7 +38,7 @@ func (f *serveFlags) run(env *Env, signals <-chan os.Signal, r *running) error {
 	go func() { r.served <- r.server.Serve(r.listener) }()
 	select {
 	case err := <-r.served:
-		return errors.Join(err, r.close())
+		return errors.Join(err, r.close(env, traceTime))
 	case <-signals:
 	}
 	fmt.Fprintln(env.Stderr, "sampo: finishing running requests; interrupt again to end at once")
@@ -60,8 +60,9 @@ func (f *serveFlags) drainAll(ctx context.Context, env *Env, r *running) error {
 	limited, cancel := context.WithTimeout(ctx, f.drain)
 	defer cancel()
 	err := errors.Join(r.server.Shutdown(limited), <-r.served)
-	f.flush(ctx, env, r, max(flushTime, f.drain-time.Since(begun)))
-	return errors.Join(err, r.close())
+	left := func() time.Duration { return max(lastTime, f.drain-time.Since(begun)) }
+	f.flush(ctx, env, r, left())
+	return errors.Join(err, r.close(env, left()))
 }
 
 // flush writes what the disk lacks of the caches, until the time is up or ctx ends.
@@ -78,5 +79,9 @@ func (f *serveFlags) flush(ctx context.Context, env *Env, r *running, limit time
 	}
 }
 
-// close closes what the server used.
-func (r *running) close() error { return errors.Join(r.opened.Close(), closeTracer(r.tracer)) }
+// close closes what the server used; traces have until limit to leave.
+func (r *running) close(env *Env, limit time.Duration) error {
+	err := r.opened.Close()
+	closeTracer(env, r.tracer, limit)
+	return err
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +74,21 @@ func TestAnInterruptedAnswerIsSaidToBe(t *testing.T) {
 	})
 	if status != exitFailed || stderr.String() != "sampo: run: interrupted\n" || !strings.HasSuffix(out.String(), "\n") {
 		t.Errorf("status %d, %q after %q", status, &stderr, out)
+	}
+}
+
+// The status was 1, as if the server had failed.
+func TestACollectorThatHangsIsNoFailureOfTheServer(t *testing.T) {
+	release := make(chan struct{})
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer collector.Close()
+	defer close(release)
+	s := startServer(t, nil, "--otlp-endpoint", collector.URL, "--shutdown-drain", "1ms")
+	if _, _, got := fetch(t, s.url+"/v1/completions", `{"prompt":"Once","max_tokens":1}`); !strings.Contains(got, "usage") {
+		t.Error(got)
+	}
+	if status := s.end(); status != exitOK || !strings.Contains(s.stderr.String(), "sampo: warning: the last traces are lost") {
+		t.Errorf("status %d, want 0 and a warning; stderr: %s", status, s.stderr)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/tracing"
 )
 
-// traceTime is how long the last spans may take to leave at the end of the process.
+// traceTime is how long the last spans may take at most to leave at the end of the process.
 const traceTime = 5 * time.Second
 
 // tracer returns what sends traces; nil if nobody asked for them.
@@ -26,9 +26,11 @@ func (f *serveFlags) tracer(env *Env, log *slog.Logger) (*tracing.Tracer, error)
 	return tracing.Open(cfg), nil
 }
 
-// closeTracer sends the last spans.
-func closeTracer(t *tracing.Tracer) error {
-	ctx, cancel := context.WithTimeout(context.Background(), traceTime)
+// closeTracer sends the last spans. A collector that does not take them is no failure of the server.
+func closeTracer(env *Env, t *tracing.Tracer, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), min(limit, traceTime))
 	defer cancel()
-	return t.Close(ctx)
+	if err := t.Close(ctx); err != nil {
+		env.warn("the last traces are lost: %v", err)
+	}
 }
