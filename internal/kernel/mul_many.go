@@ -9,7 +9,7 @@ const (
 	// sums stay in the second cache meanwhile.
 	manyGroup = 32
 	// manyTiles is from how many full tiles on expanding pays.
-	manyTiles = 3
+	manyTiles = 5
 	// manyBytes is the largest size of an expanded block: codes, and scales and minima of both halves.
 	manyBytes = 512 + 4*64
 )

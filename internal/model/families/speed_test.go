@@ -86,6 +86,34 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+// BenchmarkBatch decodes many sequences at once.
+func BenchmarkBatch(b *testing.B) {
+	m := loadFile(b, newPool(b, 0))
+	for _, n := range []int{4, 16, 32} {
+		b.Run(fmt.Sprintf("sequences=%d", n), func(b *testing.B) {
+			cfg := m.Config()
+			logits, cache := make([]float32, n*cfg.Vocab), newCache(m, n, 64)
+			sequences := make([]*sequence, n)
+			for i := range sequences {
+				sequences[i] = newSequence(cfg, make([]token.ID, 64), i)
+			}
+			for b.Loop() {
+				if sequences[0].past == 64 {
+					for _, s := range sequences {
+						s.past = 0
+					}
+				}
+				hidden, err := m.Forward(batchOf(1, sequences...), cache)
+				if err != nil {
+					b.Fatal(err)
+				}
+				m.Head(logits, hidden, n)
+			}
+			b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "tok/s")
+		})
+	}
+}
+
 // TestGreedyContinuation prints the continuation of the prompt in SAMPO_BENCH_PROMPT, a JSON list of token IDs, and a
 // checksum of the last logits, which must be the same on every tier and for any number of threads.
 func TestGreedyContinuation(t *testing.T) {
