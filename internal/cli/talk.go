@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/sampo-ai/sampo/internal/chat"
 )
@@ -35,7 +36,7 @@ func (w *answerWriter) write(d chat.Delta) {
 		case chat.Text:
 			w.end()
 			w.text.WriteString(e.Text)
-			fmt.Fprint(w.out, e.Text)
+			fmt.Fprint(w.out, w.shown(e.Text))
 		default: // a chat in the terminal offers no tools
 		}
 	}
@@ -49,7 +50,23 @@ func (w *answerWriter) reason(text string) {
 		w.thinking = true
 		fmt.Fprint(w.out, dim)
 	}
-	fmt.Fprint(w.out, text)
+	fmt.Fprint(w.out, w.shown(text))
+}
+
+// shown is text as it goes out. What would steer a terminal does not reach one.
+func (w *answerWriter) shown(text string) string {
+	if !w.fancy {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r': // of a line's end; alone it would write over the line
+			return -1
+		case unicode.IsControl(r) && r != '\n' && r != '\t':
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // end closes reasoning that is still open.

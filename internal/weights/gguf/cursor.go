@@ -109,7 +109,7 @@ func (c *cursor) count(limit, size uint64) int {
 		c.fail(at, "count is %d, want at most %d", n, limit)
 		return 0
 	case n > c.left()/size:
-		c.fail(at, "count is %d, but only %d of the file's bytes are left: it is cut short or damaged", n, c.left())
+		c.fail(at, "count is %d, but only %d of the file's %d bytes are left: it is cut short or damaged", n, c.left(), len(c.data))
 		return 0
 	}
 	return int(n)
