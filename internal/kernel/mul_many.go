@@ -60,13 +60,18 @@ type Scratch struct {
 // zeroSums are the sums to begin with.
 var zeroSums TileSums
 
+// Expands reports whether MulTiles expands panels of a format for so many rows.
+func Expands(f Format, rows int) bool {
+	return rows/TileRows >= manyTiles && manyTiers[active][f].mul != nil
+}
+
 // MulTiles is Mul for any number of rows. Many of them let it expand the panels first; the bits are the same.
 //
 // Shapes: dst [T, O] with ldd floats from row to row; w [O, E]; x [T, E].
 func MulTiles(dst []float32, ldd int, w Panels, x Tiles, scratch *Scratch) {
 	done := 0 // tiles
-	if full := x.Rows / TileRows; full >= manyTiles && manyTiers[active][w.Format].mul != nil {
-		for ; done < full; done += min(manyGroup, full-done) {
+	if Expands(w.Format, x.Rows) {
+		for full := x.Rows / TileRows; done < full; done += min(manyGroup, full-done) {
 			scratch.mulMany(dst[done*TileRows*ldd:], ldd, w, x.slice(done, min(done+manyGroup, full)))
 		}
 	}

@@ -20,6 +20,9 @@ const (
 	// chunkBytes is the most weights that a thread claims at once. It and the activations of a few tiles fit into the
 	// second cache, so each weight comes from memory once, however many rows there are.
 	chunkBytes = 256 << 10
+	// expandedPanels is the same, in panels, where they are expanded: one after the other, while the activations of many rows
+	// stay in that cache.
+	expandedPanels = 16
 	// chunksPerThread is how finely a product is divided at least, if it has that many panels: threads that were held
 	// up leave the rest to others.
 	chunksPerThread = 6
@@ -77,7 +80,11 @@ func (p *Pool) Mul(a *Activations, products ...Product) {
 		}
 		a.prepare(p, w)
 		panels := (w.rows + kernel.PanelRows - 1) / kernel.PanelRows
-		step := max(1, min(panels*chunkBytes/w.Bytes(), panels/(p.threads*chunksPerThread)))
+		step := panels * chunkBytes / w.Bytes()
+		if w.packed != nil && kernel.Expands(w.packed.Format, a.rows) {
+			step = expandedPanels
+		}
+		step = max(1, min(step, panels/(p.threads*chunksPerThread)))
 		r.pieces = append(r.pieces, piece{product, chunks, step})
 		chunks += (panels + step - 1) / step
 	}
