@@ -88,10 +88,11 @@ func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	report, err := f.measure(ctx, env, b)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	report, err := unlessInterrupted(env.signals(), func() (*bench.Report, error) { return f.measure(ctx, b) }, func(*bench.Report) {})
 	f.opt.Progress("")
-	err = errors.Join(err, b.Close())
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, errInterrupted) {
 		return errors.New("bench: interrupted")
 	}
 	if err != nil {
@@ -104,18 +105,16 @@ func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 	return report.WriteTable(env.Stdout)
 }
 
-// measure loads the model and runs the measurements. A signal ends those in order; the loading, which nothing stops, just ends.
-func (f *benchFlags) measure(ctx context.Context, env *Env, b *bundle.Bundle) (*bench.Report, error) {
+// measure loads the model, runs the measurements and closes the bundle.
+func (f *benchFlags) measure(ctx context.Context, b *bundle.Bundle) (*bench.Report, error) {
 	pool := tensor.NewPool(f.threads)
 	defer pool.Close()
 	m, err := b.LoadModel(pool)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, b.Close())
 	}
-	ctx, stop := env.untilInterrupt(ctx)
-	defer stop()
 	report, err := bench.Run(ctx, bench.Subject{Name: b.Name, FileBytes: b.FileBytes, Source: b.Source, Model: m}, pool, f.opt)
-	return report, errors.Join(err, m.Close())
+	return report, errors.Join(err, m.Close(), b.Close())
 }
 
 // tellNoise says on standard error what the JSON has no place for.

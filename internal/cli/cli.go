@@ -123,24 +123,6 @@ func (e *Env) signals() <-chan os.Signal {
 	return e.Signals
 }
 
-// untilInterrupt returns a context that ends at the next signal. stop must be called.
-func (e *Env) untilInterrupt(ctx context.Context) (_ context.Context, stop func()) {
-	signals := e.signals()
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-done:
-		}
-	}()
-	return ctx, func() {
-		close(done)
-		cancel()
-	}
-}
-
 // checkTier refuses a SAMPO_CPU that names no tier: the kernels would pass over it.
 func checkTier(env *Env) error {
 	if name := env.Getenv("SAMPO_CPU"); name != "" && !slices.Contains(kernel.Tiers(), name) {

@@ -5,7 +5,6 @@ package cli
 import (
 	"errors"
 	"log/slog"
-	"os"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/local"
@@ -13,9 +12,6 @@ import (
 	"github.com/sampo-ai/sampo/internal/server"
 	"github.com/sampo-ai/sampo/internal/tensor"
 )
-
-// errInterrupted says that a signal came before the models were open.
-var errInterrupted = errors.New("interrupted")
 
 // An opened has the models of a server and the workers that they share.
 type opened struct {
@@ -43,27 +39,6 @@ func (f *serveFlags) openAll(env *Env, found []registry.Model, opt bundle.Option
 		o.offers = append(o.offers, server.Model{Model: m.Model, Owner: owner(entry), HeldBytes: m.HeldBytes()})
 	}
 	return o, nil
-}
-
-// openUntil opens models unless a signal comes first. Then it is not waited for, since packing weights may take minutes, and
-// what comes to be open is closed.
-func openUntil(signals <-chan os.Signal, open func() (*opened, error)) (*opened, error) {
-	type result struct {
-		opened *opened
-		err    error
-	}
-	done := make(chan result, 1)
-	go func() {
-		o, err := open()
-		done <- result{o, err}
-	}()
-	select {
-	case r := <-done:
-		return r.opened, r.err
-	case <-signals:
-		go func() { _ = (<-done).opened.Close() }() // nobody is left to tell
-		return nil, errInterrupted
-	}
 }
 
 // Close closes the models, then the workers. Nil has none.

@@ -149,7 +149,8 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 		EarlyHeaders: f.earlyHeaders, Log: log, Tracer: tracer, Secret: secret,
 	}
 	early := startStandIn(listener, cfg)
-	open, err := openUntil(signals, func() (*opened, error) { return f.openAll(env, found, opt, log) })
+	open, err := unlessInterrupted(signals, func() (*opened, error) { return f.openAll(env, found, opt, log) },
+		func(o *opened) { _ = o.Close() }) // nobody is left to tell
 	if errors.Is(err, errInterrupted) {
 		fmt.Fprintln(env.Stderr, "sampo: interrupted before the models were loaded")
 		return early.leave(signals)

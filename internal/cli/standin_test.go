@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/sampo-ai/sampo/internal/server"
-	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
 )
 
@@ -101,14 +100,14 @@ func TestASignalWhileModelsAreLoadedEndsTheServerInOrder(t *testing.T) {
 	early := startStandIn(l, server.Config{Loopback: true})
 	signals, loaded := make(chan os.Signal, 2), make(chan struct{})
 	defer close(loaded)
-	_, err = openUntil(signals, func() (*opened, error) {
+	_, err = unlessInterrupted(signals, func() (*opened, error) {
 		if status, _, got := fetch(t, "http://"+l.Addr().String()+"/health", ""); status != 503 {
 			t.Errorf("before: %d %s", status, got)
 		}
 		signals <- os.Interrupt
 		<-loaded // for ever
-		return &opened{pool: tensor.NewPool(1)}, nil
-	})
+		return nil, nil
+	}, func(*opened) {})
 	if !errors.Is(err, errInterrupted) {
 		t.Errorf("got %v, want %v", err, errInterrupted)
 	}
