@@ -3,7 +3,9 @@
 package local
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,8 @@ import (
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/chat"
 	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/weights"
+	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
 
 // openMini opens the built-in model.
@@ -38,6 +42,38 @@ func TestAModelThatDoesNotFitIsRefusedWithTheNumbers(t *testing.T) {
 	}
 	if _, err := openMini(t, pool, Options{CacheBytes: 1}); err == nil || !strings.Contains(err.Error(), "too small") {
 		t.Errorf("with a cache of one byte: %v, want an error that says it is too small", err)
+	}
+}
+
+// A model whose first token is none was served without one in silence.
+func TestTokensOutsideTheVocabularyAreLogged(t *testing.T) {
+	f, err := gguf.OpenBytes("mini", assets.MiniChat())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Meta().Set("tokenizer.ggml.bos_token_id", uint32(1<<20))
+	var tensors []weights.Tensor
+	for _, name := range f.Names() {
+		tensor, _ := f.Tensor(name)
+		tensors = append(tensors, tensor)
+	}
+	var file, log bytes.Buffer
+	if err := gguf.Write(&file, f.Meta(), tensors); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.OpenBytes("mini", file.Bytes(), bundle.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	m, err := Open(b, pool, Options{CacheBytes: 4 << 20, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if want := "tokenizer.ggml.bos_token_id is 1048576, outside the vocabulary"; !strings.Contains(log.String(), want) {
+		t.Errorf("the log is %q, want %q in it", &log, want)
 	}
 }
 
