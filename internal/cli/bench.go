@@ -102,6 +102,7 @@ func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 		f.tellNoise(env, report)
 		return printJSON(env, report)
 	}
+	report.Model = printable(report.Model)
 	return report.WriteTable(env.Stdout)
 }
 

@@ -172,7 +172,7 @@ func quantizeProgress(env *Env) quantize.Progress {
 			fmt.Fprint(env.Stderr, "\r\x1b[K")
 		case env.Terminal && percent != drawn:
 			drawn = percent
-			fmt.Fprintf(env.Stderr, "\r\x1b[K%s", progressBar(percent, name, env.WidthFunc()))
+			fmt.Fprintf(env.Stderr, "\r\x1b[K%s", progressBar(percent, printable(name), env.WidthFunc()))
 		}
 	}
 }
