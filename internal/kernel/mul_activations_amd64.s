@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Activations to records of signed bytes, with AVX2. Both amd64 tiers use it.
+// Activations to records of signed bytes, with AVX2.
 //
 // The order of the operations is free where they are exact (largest magnitude, integer sums); the rest are the single
 // operations of quantizeBlock in mul_activations.go. A code is at most 127, since x*(127/m) rounds to 127 for |x| = m,

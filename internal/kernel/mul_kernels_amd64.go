@@ -355,16 +355,16 @@ func expandIQ4XSAVX512(dst *byte, codes, scales *byte, blocks int)
 func expandMXFP4AVX512(dst *byte, codes, scales *byte, blocks int)
 
 //go:noescape
-func manySingleAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)
+func manySingleAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
 
 //go:noescape
-func manyMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)
+func manyMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
 
 //go:noescape
-func manyHalvesAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)
+func manyHalvesAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
 
 //go:noescape
-func manyHalvesMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)
+func manyHalvesMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
 
 func addMulKernels() {
 	mulTiers[avx2][Q40][0] = mulQ40AVX2X1

@@ -20,7 +20,7 @@ type manyFuncs struct {
 	expand func(dst *byte, codes, scales *byte, blocks int)
 	// mul sets dst [8, 16], with ldd bytes from row to row, to sums [8, 16] plus the products of expanded blocks with the rows of
 	// a tile. Zero is where a record has the correction of the zero point.
-	mul func(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)
+	mul func(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
 }
 
 // manyTiers holds those of the tiers that have them.
@@ -129,6 +129,6 @@ func (s *Scratch) mulRun(dst []float32, ldd int, r run, x Tiles) {
 			to, stride = &r.partial[tile][0], PanelRows
 		}
 		records := x.Records[(tile*x.Blocks+r.first)*TileRows*RecordBytes:]
-		mul(to, uintptr(stride)*4, sums, &s.expanded[0], &records[0], TileRows*RecordBytes, zero, r.end-r.first)
+		mul(to, uintptr(stride)*4, sums, &s.expanded[0], &records[0], zero, r.end-r.first)
 	}
 }

@@ -31,8 +31,23 @@ const (
 // A piece is a product with its division into chunks of panels.
 type piece struct {
 	Product
-	first int // number of its first chunk within the round
-	step  int // panels in a chunk
+	first  int // number of its first chunk within the round
+	chunks int
+	panels int
+}
+
+// panel is the first one of a chunk.
+func (p *piece) panel(chunk int) int { return chunk * p.panels / p.chunks }
+
+// chunksOf says into how many chunks to divide a product with so many rows. They are of one size, and as many for each thread.
+func (p *Pool) chunksOf(next *piece, rows int) int {
+	w := next.W
+	most := max(1, next.panels*chunkBytes/w.Bytes()) // panels of a chunk
+	if w.packed != nil && kernel.Expands(w.packed.Format, rows) {
+		most = expandedPanels
+	}
+	each := max((next.panels+most-1)/most, p.threads*chunksPerThread)
+	return min(next.panels, (each+p.threads-1)/p.threads*p.threads)
 }
 
 // A productRun is the round of one Mul. The pool keeps it, so that Mul allocates nothing.
@@ -79,14 +94,10 @@ func (p *Pool) Mul(a *Activations, products ...Product) {
 			panic(fmt.Sprintf("tensor: mul: matrix [%d, %d] with activations [%d, %d] into %d values", w.rows, w.cols, a.rows, a.cols, len(product.Dst)))
 		}
 		a.prepare(p, w)
-		panels := (w.rows + kernel.PanelRows - 1) / kernel.PanelRows
-		step := panels * chunkBytes / w.Bytes()
-		if w.packed != nil && kernel.Expands(w.packed.Format, a.rows) {
-			step = expandedPanels
-		}
-		step = max(1, min(step, panels/(p.threads*chunksPerThread)))
-		r.pieces = append(r.pieces, piece{product, chunks, step})
-		chunks += (panels + step - 1) / step
+		next := piece{product, chunks, 0, (w.rows + kernel.PanelRows - 1) / kernel.PanelRows}
+		next.chunks = p.chunksOf(&next, a.rows)
+		r.pieces = append(r.pieces, next)
+		chunks += next.chunks
 	}
 	for i := range r.shares {
 		r.shares[i].next.Store(int64(i * chunks / p.threads))
@@ -113,12 +124,11 @@ func (r *productRun) chunk(i, worker int) {
 	}
 	piece := &r.pieces[n]
 	w := piece.W
-	first := (i - piece.first) * piece.step
+	first, end := piece.panel(i-piece.first), piece.panel(i-piece.first+1)
 	if w.packed == nil {
-		r.floatRows(piece, w.floatBound(first), w.floatBound(first+piece.step))
+		r.floatRows(piece, w.floatBound(first), w.floatBound(end))
 		return
 	}
-	end := min(first+piece.step, w.packed.Count())
 	w.mulPanels(piece.Dst, first, end, r.a, &r.scratch[worker])
 }
 

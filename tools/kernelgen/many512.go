@@ -150,29 +150,41 @@ type manyKernel struct {
 	kind
 }
 
-const manySignature = "(dst *float32, ldd uintptr, sums *float32, w, act *byte, stride, zero uintptr, blocks int)"
+const manySignature = "(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)"
 
 func (k manyKernel) name() string { return "many" + k.kind.name + "AVX512" }
 
 func (k manyKernel) print() {
-	k.open(k.name(), manySignature, "dst DI", "ldd R8", "sums BX", "w SI", "act DX", "stride R9", "zero R11", "blocks CX")
+	k.open(k.name(), manySignature, "dst DI", "ldd R8", "sums BX", "w SI", "act DX", "zero R11", "blocks CX")
 	for t := range manyRows {
 		k.op("VMOVUPS %d(BX), Z%d", 64*t, t)
 	}
-	k.label("block")
 	if k.halves {
-		k.products(0, 4, 0)
-		k.add(0)
-		k.products(4, 8, 4)
-		k.add(1)
+		k.label("block")
+		k.products(part{0, 4, 0, 0}, part{4, 8, 4, 0})
+		k.add(0, 8, 0)
+		k.add(0, 16, 1)
 	} else {
-		k.products(0, 8, 0)
-		k.add(0)
+		k.op("DECQ CX")
+		k.op("JZ last")
+		k.label("block")
+		k.products(part{0, 8, 0, 0}, part{0, 8, 0, 1})
+		k.add(0, 8, 0)
+		k.add(1, 16, 0)
+		k.next(2)
+		k.op("SUBQ $2, CX")
+		k.op("JG block")
+		k.op("JL end")
+		k.label("last")
+		k.products(part{0, 8, 0, 0})
+		k.add(0, 8, 0)
+		k.label("end")
 	}
-	k.op("ADDQ $%d, SI", k.bytes())
-	k.op("ADDQ R9, DX")
-	k.op("DECQ CX")
-	k.op("JNZ block")
+	if k.halves {
+		k.next(1)
+		k.op("DECQ CX")
+		k.op("JNZ block")
+	}
 	for t := range manyRows {
 		k.op("VMOVUPS Z%d, (DI)", t)
 		if t+1 < manyRows {
@@ -182,44 +194,62 @@ func (k manyKernel) print() {
 	k.end()
 }
 
-// products sets the integer sums of groups from to end of the block. Zero is where the zero point's correction lies, behind
+// next moves on by some blocks.
+func (k manyKernel) next(blocks int) {
+	k.op("ADDQ $%d, SI", blocks*k.bytes())
+	k.op("ADDQ $%d, DX", blocks*manyRows*recordBytes)
+}
+
+// A part is some groups of a block, whose integer sums are kept apart. Zero is where the zero point's correction lies, behind
 // where the argument says.
-func (k manyKernel) products(from, end, zero int) {
-	for t := range manyRows {
-		if k.minima {
-			k.op("VPXORD Z%d, Z%d, Z%d", 8+t, 8+t, 8+t)
-		} else {
-			k.op("VPBROADCASTD %d(DX)(R11*1), Z%d", t*recordBytes+zero, 8+t)
+type part struct{ from, end, zero, block int }
+
+// record is where a byte of a row's record is, in this block or the next.
+func record(block, row, at int) int { return (block*manyRows+row)*recordBytes + at }
+
+// products sets the integer sums of parts, those of the first from Z8 on, those of the second from Z16 on. Two at a time do not
+// wait for each other.
+func (k manyKernel) products(parts ...part) {
+	for i, p := range parts {
+		for t := range manyRows {
+			sum := 8 + 8*i + t
+			if k.minima {
+				k.op("VPXORD Z%d, Z%d, Z%d", sum, sum, sum)
+			} else {
+				k.op("VPBROADCASTD %d(DX)(R11*1), Z%d", record(p.block, t, p.zero), sum)
+			}
 		}
 	}
-	for group := from; group < end; group++ {
-		w := 16 + group%2
-		k.op("VMOVDQU32 %d(SI), Z%d", 64*group, w)
-		for t := range manyRows {
-			k.op("VPDPBUSD.BCST %d(DX), Z%d, Z%d", t*recordBytes+4*group, w, 8+t)
+	for group := range parts[0].end - parts[0].from {
+		for i, p := range parts {
+			w := 24 + 2*i + group%2
+			k.op("VMOVDQU32 %d(SI), Z%d", p.block*k.bytes()+64*(p.from+group), w)
+			for t := range manyRows {
+				k.op("VPDPBUSD.BCST %d(DX), Z%d, Z%d", record(p.block, t, 4*(p.from+group)), w, 8+8*i+t)
+			}
 		}
 	}
 }
 
-// add adds the integer sums of a block, or of half n of one, to the float sums.
-func (k manyKernel) add(n int) {
-	floats := 512 + n*(k.bytes()-512)/2
-	k.op("VMOVUPS %d(SI), Z16", floats)
+// add adds integer sums of a block, or of half n of one, to the float sums.
+func (k manyKernel) add(block, sums, n int) {
+	floats := block*k.bytes() + 512 + n*(k.bytes()-512)/2
+	k.op("VMOVUPS %d(SI), Z24", floats)
 	if k.minima {
-		k.op("VMOVUPS %d(SI), Z24", floats+64)
+		k.op("VMOVUPS %d(SI), Z25", floats+64)
 	}
 	for t := range manyRows {
-		scale := 18 + t%4
-		k.op("VCVTDQ2PS Z%d, Z%d", 8+t, 8+t)
-		k.op("VMULPS.BCST %d(DX), Z16, Z%d", t*recordBytes+recordScale, scale)
-		k.op("VFMADD231PS Z%d, Z%d, Z%d", scale, 8+t, t)
+		scale := 26 + t%4
+		k.op("VCVTDQ2PS Z%d, Z%d", sums+t, sums+t)
+		k.op("VMULPS.BCST %d(DX), Z24, Z%d", record(block, t, recordScale), scale)
+		k.op("VFMADD231PS Z%d, Z%d, Z%d", scale, sums+t, t)
 		switch {
 		case k.minima && k.halves: // a 32nd of the minimum times -32 times the sum
-			k.op("VMULPS.BCST %d(DX), Z24, Z22", t*recordBytes+recordScale)
-			k.op("VCVTDQ2PS.BCST %d(DX), Z23", t*recordBytes+recordZeroA+4*n)
-			k.op("VFMADD231PS Z22, Z23, Z%d", t)
+			k.op("VMULPS.BCST %d(DX), Z25, Z30", record(block, t, recordScale))
+			k.op("VCVTDQ2PS.BCST %d(DX), Z31", record(block, t, recordZeroA+4*n))
+			k.op("VFMADD231PS Z30, Z31, Z%d", t)
 		case k.minima:
-			k.op("VFMADD231PS.BCST %d(DX), Z24, Z%d", t*recordBytes+recordSum, t)
+			k.op("VFMADD231PS.BCST %d(DX), Z25, Z%d", record(block, t, recordSum), t)
 		}
 	}
 }
