@@ -316,43 +316,43 @@ func mulIQ4XSAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 func mulMXFP4AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
 
 //go:noescape
-func expandQ40AVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ40AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandQ41AVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ41AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandQ50AVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ50AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandQ51AVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ51AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandQ80AVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ80AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandQ2KAVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ2KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandQ3KAVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ3KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandQ4KAVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ4KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandQ5KAVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ5KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandQ6KAVX512(dst *byte, codes, scales *byte, blocks int)
+func expandQ6KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandIQ4NLAVX512(dst *byte, codes, scales *byte, blocks int)
+func expandIQ4NLAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandIQ4XSAVX512(dst *byte, codes, scales *byte, blocks int)
+func expandIQ4XSAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func expandMXFP4AVX512(dst *byte, codes, scales *byte, blocks int)
+func expandMXFP4AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
 func manySingleAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)

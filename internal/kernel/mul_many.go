@@ -9,15 +9,15 @@ const (
 	// sums stay in the second cache meanwhile.
 	manyGroup = 32
 	// manyTiles is from how many full tiles on expanding pays.
-	manyTiles = 5
+	manyTiles = 4
 	// manyBytes is the largest size of an expanded block: codes, and scales and minima of both halves.
 	manyBytes = 512 + 4*64
 )
 
 // manyFuncs multiply panels with many rows, for one format.
 type manyFuncs struct {
-	// expand writes blocks of a panel as bytes and floats.
-	expand func(dst *byte, codes, scales *byte, blocks int)
+	// expand writes blocks of a panel as bytes and floats, and asks for what lies ahead bytes further.
+	expand func(dst, codes, scales *byte, ahead uintptr, blocks int)
 	// mul sets dst [8, 16], with ldd bytes from row to row, to sums [8, 16] plus the products of expanded blocks with the rows of
 	// a tile. Zero is where a record has the correction of the zero point.
 	mul func(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
@@ -107,7 +107,7 @@ func (s *Scratch) mulMany(dst []float32, ldd int, w Panels, x Tiles) {
 func (s *Scratch) expand(w Panels, panel, first, end int) {
 	codes := w.codesOf(panel)[first*w.Format.CodeBytes():]
 	scales := w.scalesOf(panel)[first/w.Format.GroupBlocks()*w.Format.ScaleBytes():]
-	manyTiers[active][w.Format].expand(&s.expanded[0], &codes[0], &scales[0], end-first)
+	manyTiers[active][w.Format].expand(&s.expanded[0], &codes[0], &scales[0], uintptr(w.Format.PanelBytes(w.Blocks)), end-first)
 }
 
 // A run is some expanded blocks of a panel, with the sums over those before them.

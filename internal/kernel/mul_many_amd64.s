@@ -73,19 +73,21 @@ DATA float4<>+48(SB)/8, $0x1c18161413121110
 DATA float4<>+56(SB)/8, $0x04080a0c0d0e0f10
 GLOBL float4<>(SB), RODATA|NOPTR, $64
 
-// func expandQ40AVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ40AVX512(SB), NOSPLIT, $0-32
+// func expandQ40AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ40AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 (BX)(R13*1)
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
 	VMOVDQU32 Z17, 0(DI)
@@ -120,19 +122,21 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandQ41AVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ41AVX512(SB), NOSPLIT, $0-32
+// func expandQ41AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ41AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 (BX)(R13*1)
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
 	VMOVDQU32 Z17, 0(DI)
@@ -169,22 +173,24 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandQ50AVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ50AVX512(SB), NOSPLIT, $0-32
+// func expandQ50AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ50AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 	MOVL $0x10101010, AX
 	VPBROADCASTD AX, Z30
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
-	PREFETCHT0 4352(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 256(SI)(R13*1)
+	PREFETCHT1 (BX)(R13*1)
 	VMOVDQU32 256(SI), Z20
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
@@ -235,22 +241,24 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandQ51AVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ51AVX512(SB), NOSPLIT, $0-32
+// func expandQ51AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ51AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 	MOVL $0x10101010, AX
 	VPBROADCASTD AX, Z30
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
-	PREFETCHT0 4352(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 256(SI)(R13*1)
+	PREFETCHT1 (BX)(R13*1)
 	VMOVDQU32 256(SI), Z20
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
@@ -303,21 +311,23 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandQ80AVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ80AVX512(SB), NOSPLIT, $0-32
+// func expandQ80AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ80AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
-	PREFETCHT0 4352(SI)
-	PREFETCHT0 4416(SI)
-	PREFETCHT0 4480(SI)
-	PREFETCHT0 4544(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 256(SI)(R13*1)
+	PREFETCHT1 320(SI)(R13*1)
+	PREFETCHT1 384(SI)(R13*1)
+	PREFETCHT1 448(SI)(R13*1)
+	PREFETCHT1 (BX)(R13*1)
 	VMOVDQU32 0(SI), Z16
 	VMOVDQU32 Z16, 0(DI)
 	VMOVDQU32 64(SI), Z17
@@ -344,12 +354,13 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandQ2KAVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ2KAVX512(SB), NOSPLIT, $0-32
+// func expandQ2KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ2KAVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x03030303, AX
 	VPBROADCASTD AX, Z31
 super:
@@ -360,8 +371,9 @@ super:
 	ADDQ $320, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 (R10)(R13*1)
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
 	VMOVDQU32 Z17, 0(DI)
@@ -414,12 +426,13 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandQ3KAVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ3KAVX512(SB), NOSPLIT, $0-32
+// func expandQ3KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ3KAVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x03030303, AX
 	VPBROADCASTD AX, Z31
 	MOVL $0x4040404, AX
@@ -430,9 +443,10 @@ super:
 	ADDQ $288, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 (R10)(R13*1)
 	VMOVDQU32 128(SI), Z20
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
@@ -500,12 +514,13 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandQ4KAVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ4KAVX512(SB), NOSPLIT, $0-32
+// func expandQ4KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ4KAVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 super:
@@ -516,10 +531,11 @@ super:
 	VPXORD signs<>(SB), Z27, Z27
 	MOVQ $8, AX
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 (R10)(R13*1)
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
 	VMOVDQU32 Z17, 0(DI)
@@ -562,12 +578,13 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandQ5KAVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ5KAVX512(SB), NOSPLIT, $0-32
+// func expandQ5KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ5KAVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 	MOVL $0x10101010, AX
@@ -580,11 +597,12 @@ super:
 	VPXORD signs<>(SB), Z27, Z27
 	MOVQ $8, AX
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
-	PREFETCHT0 4352(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 256(SI)(R13*1)
+	PREFETCHT1 (R10)(R13*1)
 	VMOVDQU32 256(SI), Z20
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
@@ -643,12 +661,13 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandQ6KAVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandQ6KAVX512(SB), NOSPLIT, $0-32
+// func expandQ6KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandQ6KAVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 	MOVL $0x30303030, AX
@@ -659,12 +678,13 @@ super:
 	ADDQ $288, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
-	PREFETCHT0 4352(SI)
-	PREFETCHT0 4416(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 256(SI)(R13*1)
+	PREFETCHT1 320(SI)(R13*1)
+	PREFETCHT1 (R10)(R13*1)
 	VMOVDQU32 256(SI), Z20
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
@@ -727,20 +747,22 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandIQ4NLAVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandIQ4NLAVX512(SB), NOSPLIT, $0-32
+// func expandIQ4NLAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandIQ4NLAVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 	VMOVDQU32 nonlinear<>(SB), Z29
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 (BX)(R13*1)
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
 	VPSHUFB Z17, Z29, Z17
@@ -783,12 +805,13 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandIQ4XSAVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandIQ4XSAVX512(SB), NOSPLIT, $0-32
+// func expandIQ4XSAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandIQ4XSAVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 	VMOVDQU32 nonlinear<>(SB), Z29
@@ -798,10 +821,11 @@ super:
 	ADDQ $160, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 (R10)(R13*1)
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
 	VPSHUFB Z17, Z29, Z17
@@ -848,20 +872,22 @@ block:
 	VZEROUPPER
 	RET
 
-// func expandMXFP4AVX512(dst *byte, codes, scales *byte, blocks int)
-TEXT ·expandMXFP4AVX512(SB), NOSPLIT, $0-32
+// func expandMXFP4AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+TEXT ·expandMXFP4AVX512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
-	MOVQ blocks+24(FP), CX
+	MOVQ ahead+24(FP), R13
+	MOVQ blocks+32(FP), CX
 	MOVL $0x0F0F0F0F, AX
 	VPBROADCASTD AX, Z31
 	VMOVDQU32 float4<>(SB), Z29
 block:
-	PREFETCHT0 4096(SI)
-	PREFETCHT0 4160(SI)
-	PREFETCHT0 4224(SI)
-	PREFETCHT0 4288(SI)
+	PREFETCHT1 0(SI)(R13*1)
+	PREFETCHT1 64(SI)(R13*1)
+	PREFETCHT1 128(SI)(R13*1)
+	PREFETCHT1 192(SI)(R13*1)
+	PREFETCHT1 (BX)(R13*1)
 	VMOVDQU32 0(SI), Z16
 	VPANDD Z31, Z16, Z17
 	VPSHUFB Z17, Z29, Z17

@@ -77,12 +77,12 @@ func many512() string {
 // An expand512 prints what expands one panel of a format.
 type expand512 struct{ mul512 }
 
-const expandSignature = "(dst *byte, codes, scales *byte, blocks int)"
+const expandSignature = "(dst, codes, scales *byte, ahead uintptr, blocks int)"
 
 func (k expand512) name() string { return "expand" + k.format.name + "AVX512" }
 
 func (k expand512) print() {
-	k.open(k.name(), expandSignature, "dst DI", "codes SI", "scales BX", "blocks CX")
+	k.open(k.name(), expandSignature, "dst DI", "codes SI", "scales BX", "ahead R13", "blocks CX")
 	k.masks()
 	if k.super() {
 		k.label("super")
@@ -94,7 +94,12 @@ func (k expand512) print() {
 	}
 	k.label("block")
 	for at := 0; at < k.codeBytes(); at += 64 {
-		k.op("PREFETCHT0 %d(SI)", prefetchBytes+at)
+		k.op("PREFETCHT1 %d(SI)(R13*1)", at)
+	}
+	if k.super() {
+		k.op("PREFETCHT1 (R10)(R13*1)")
+	} else {
+		k.op("PREFETCHT1 (BX)(R13*1)")
 	}
 	floats := 512
 	store := func(register int) {
