@@ -6,16 +6,18 @@ import "time"
 
 const (
 	// leastPause and mostPause are how long a thread is left out: the first time, and when it was of no use again and
-	// again. A thread that is tried in vain costs about crewPatience, so trying for ever costs little.
+	// again. A thread that is tried in vain costs about crewPatience, so trying for ever costs little. One that only woke in
+	// vain costs less, and may be missed in the next step, which has more work: mostSleep.
 	leastPause = 10 * time.Millisecond
 	mostPause  = time.Second
+	mostSleep  = 200 * time.Millisecond
 	// settled is how long a thread that was added must hold before the next one is, or before being left out again counts
 	// as a new trouble. The systems' turns last 1 to 10 ms.
 	settled = 50 * time.Millisecond
 	// crewPatience is how much more time than the last thread is worth may be lost before it is left out: one turn of
 	// another program is no reason yet, or hardly.
 	crewPatience = 2 * time.Millisecond
-	// crewVain is how often each thread is woken in vain, in a row, before one is left out.
+	// crewVain is how often each thread is woken in vain, in a row, before one is left out; once where it was tried just now.
 	crewVain = 3
 )
 
@@ -52,23 +54,28 @@ func (c *crew) waited(now, lost time.Duration) bool {
 	if c.lost <= crewPatience {
 		return false
 	}
-	c.shrink(now)
+	c.shrink(now, mostPause)
 	return true
 }
 
 // woken tells how many threads in a row were woken in vain. It reports whether the crew is smaller now.
 func (c *crew) woken(now time.Duration, vain int) bool {
-	if c.size == 1 || vain < crewVain*(c.size-1) {
+	often := crewVain
+	if now-c.grown < settled {
+		often = 1
+	}
+	if c.size == 1 || vain < often*(c.size-1) {
 		return false
 	}
-	c.shrink(now)
+	c.shrink(now, mostSleep)
 	return true
 }
 
-func (c *crew) shrink(now time.Duration) {
+// shrink leaves a thread out for a pause, and most at most.
+func (c *crew) shrink(now, most time.Duration) {
 	c.size--
 	if now-c.grown < max(c.pause, settled) {
-		c.pause = min(2*c.pause, mostPause)
+		c.pause = min(2*c.pause, most)
 	} else {
 		c.pause = leastPause
 	}

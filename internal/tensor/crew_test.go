@@ -136,8 +136,9 @@ func TestThreadsThatWakeInVainAreLeftOut(t *testing.T) {
 func TestPausesDoubleWhileAThreadIsOfNoUse(t *testing.T) {
 	c := newCrew(2)
 	now, want := time.Duration(0), leastPause
-	for range 12 {
-		c.woken(now, crewVain)
+	c.woken(now, crewVain-1) // nothing yet
+	for i := range 12 {
+		c.woken(now, max(1, crewVain*(1-i)))
 		if c.pause != want {
 			t.Fatalf("at %v: a pause of %v, want %v", now, c.pause, want)
 		}
@@ -147,7 +148,10 @@ func TestPausesDoubleWhileAThreadIsOfNoUse(t *testing.T) {
 		if now += want; !c.tried(now) {
 			t.Fatalf("at %v: not tried after the pause", now)
 		}
-		want = min(2*want, mostPause)
+		want = min(2*want, mostSleep)
+	}
+	if c.woken(now+mostPause, crewVain-1) {
+		t.Errorf("a thread that did well for long is left out as if it had just been tried")
 	}
 	c.woken(now+mostPause, crewVain)
 	if c.pause != leastPause {

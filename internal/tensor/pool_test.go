@@ -128,7 +128,7 @@ func TestPoolRunsEveryItemOnceWhileTheCrewChanges(t *testing.T) {
 	for round := range int32(3000) {
 		switch r.IntN(20) {
 		case 0:
-			p.crew.shrink(p.clock())
+			p.crew.shrink(p.clock(), mostPause)
 			p.crew.size = max(1, p.crew.size)
 			p.working.Store(int32(p.crew.size))
 		case 1:
