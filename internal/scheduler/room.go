@@ -22,8 +22,7 @@ type room struct {
 // hardly notices.
 const othersPart = 4
 
-// fullShare is from where on a room counts as full. Every prompt that finds it open has a token, whatever that costs; if each
-// left a part to the next for ever, that would be too many.
+// fullShare is from where on a room counts as full: each prompt leaves a part to the next, but not for ever.
 const fullShare = 0.95
 
 // limit makes cost count beside the budget.
@@ -36,7 +35,7 @@ func (r *room) limit(cost Cost) {
 // open reports whether any prompt may have a token.
 func (r *room) open() bool { return r.left > 0 && r.share < fullShare }
 
-// most returns how many tokens of q's prompt are computed next: all, or what fits, but at least one if the room is open,
+// most returns how many tokens of q's prompt are computed next: all, or what fits, but at least one if nobody has any yet,
 // lest long prompts never end beside streams.
 func (r *room) most(q *Sequence, others bool) int {
 	if !r.open() {
@@ -46,7 +45,11 @@ func (r *room) most(q *Sequence, others bool) int {
 	if others {
 		n -= n / othersPart
 	}
-	return min(q.remaining(), n, max(1, r.fit(q.computed, r.part(others))))
+	fit := r.fit(q.computed, r.part(others))
+	if r.tokens == 0 {
+		fit = max(1, fit)
+	}
+	return min(q.remaining(), n, fit)
 }
 
 // part returns the share up to which one prompt may fill the room.
@@ -68,7 +71,8 @@ func (r *room) fit(pos int, share float64) int {
 	return sort.Search(max(0, r.left), func(n int) bool { return r.cost(r.tokens+n+1, r.before+(n+1)*pos) > share })
 }
 
-// take takes n tokens from position pos on out of the room: never the part of others.
+// take takes n tokens from position pos on out of the room: never the part of others, unless it is one token that is too
+// much for the whole room.
 func (r *room) take(n, pos int, others bool) {
 	if n == 0 {
 		return
@@ -77,7 +81,12 @@ func (r *room) take(n, pos int, others bool) {
 	r.left -= n
 	r.tokens += n
 	r.before += n * pos
-	if r.cost != nil {
-		r.share = max(r.share, min(part, r.cost(r.tokens, r.before)))
+	if r.cost == nil {
+		return
 	}
+	cost := r.cost(r.tokens, r.before)
+	if cost < 1 {
+		cost = min(part, cost)
+	}
+	r.share = max(r.share, cost)
 }

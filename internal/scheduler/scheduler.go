@@ -45,7 +45,10 @@ type Scheduler struct {
 	arrivals   uint64
 	admissions uint64
 	batch      Batch
-	room       room // for prompts in the step being scheduled
+	room       room      // for prompts in the step being scheduled
+	turn       *Sequence // the running prompt that the room of the latest step was too small for; nil: none
+	guests     bool      // that room was too small for those who wait only: it is their turn
+	blocked    bool      // who waits lacked blocks, and none were freed since
 }
 
 // New returns a scheduler whose sequences keep their tokens in pool.
@@ -93,6 +96,7 @@ func (s *Scheduler) Restart(q *Sequence, table *kvcache.Table) {
 // Remove takes a sequence out, wherever it is, and frees its blocks. It may be called more than once.
 func (s *Scheduler) Remove(q *Sequence) {
 	s.take(q)
+	s.blocked = false
 	if q.tenant != nil {
 		s.shares.leave(q.tenant)
 		q.tenant = nil
@@ -131,7 +135,9 @@ func (s *Scheduler) Schedule(now time.Time) *Batch {
 	s.plan()
 	s.grow()
 	if len(s.batch.Preempted) == 0 {
+		places := len(s.running)
 		s.admit(now)
+		s.guests = s.turn == nil && len(s.running) == places && len(s.waiting) > 0 && s.room.tokens > 0
 		s.topUp()
 	}
 	s.batch.Copies = s.pool.TakeCopies()
@@ -187,14 +193,28 @@ func (s *Scheduler) plan() {
 	s.planPrompts(len(s.running) - decoding)
 }
 
-// planPrompts divides the room among so many running sequences with prompts left.
+// planPrompts divides the room among so many running sequences with prompts left, oldest first. Beside streams it may be too
+// small for all of them: who had none in the step before is first then.
 func (s *Scheduler) planPrompts(prompts int) {
 	waits := len(s.waiting) > 0 && len(s.running) < s.cfg.MaxRunning
-	for _, q := range s.running {
-		if q.remaining() > 1 {
-			prompts--
-			q.planned = s.room.most(q, prompts > 0 || waits)
-			s.room.take(q.planned, q.computed, prompts > 0 || waits)
+	first, n := max(0, slices.Index(s.running, s.turn)), len(s.running)
+	if s.room.cost == nil {
+		first, s.guests = 0, false
+	}
+	s.turn, s.guests = nil, s.guests && waits && !s.blocked
+	for i := range n {
+		q := s.running[(first+i)%n]
+		if q.remaining() <= 1 {
+			continue
+		}
+		prompts--
+		if q.planned = 0; s.guests {
+			continue
+		}
+		q.planned = s.room.most(q, prompts > 0 || waits)
+		s.room.take(q.planned, q.computed, prompts > 0 || waits)
+		if q.planned == 0 && s.turn == nil {
+			s.turn = q
 		}
 	}
 }
@@ -237,12 +257,18 @@ func (s *Scheduler) admit(now time.Time) {
 		}
 		others := len(s.waiting) > 1 && len(s.running)+1 < s.cfg.MaxRunning
 		count := s.room.most(q, others)
+		if count == 0 { // so deep in its prompt that a token is too much for what is left
+			s.pool.Release(q.Table)
+			q.computed = 0
+			return
+		}
 		if !s.fits(q) || !s.pool.Grow(q.Table, q.computed+count) {
 			s.pool.Release(q.Table)
 			q.computed = 0
 			if len(s.running) == 0 {
 				panic(fmt.Sprintf("scheduler: a sequence of %d tokens does not fit into an empty pool", len(q.Tokens)))
 			}
+			s.blocked = true
 			return
 		}
 		s.enter(at, now)
