@@ -11,13 +11,22 @@ import (
 // paceRows is up to how many rows steps are told apart by their number.
 const paceRows = 128
 
-// mixedFactor is how much longer than a usual step of as many sequences a step may take because of prompts. The promise is
-// 4 for the slowest steps; costs are estimates, and machines have other things to do.
-const mixedFactor = 1.75
+// mixedShare is how much longer than a usual step of as many sequences a step may take because of prompts, as a share of
+// that, and leastShare what prompts may add in any case: beside streams that are slow because of all that they attend to,
+// they would hardly end. The promise is 4 times the usual step for the slowest in a hundred; costs are estimates.
+const (
+	mixedShare = 0.75
+	leastShare = 0.4
+)
 
-// leastShare is the part of a usual step that prompts may add in any case: beside streams that are slow because of all
-// that they attend to, prompts would hardly end.
-const leastShare = 0.4
+// Where steps scatter, because the machine has other things to do, estimates are kept and the promise is not. So prompts
+// get less where more than one in 200 of their steps was late, down to a fifth.
+const (
+	lateFactor = 3.75   // times a usual step: late
+	lateCut    = 0.75   // what a late step leaves prompts
+	lateGain   = 1.0014 // what one in time gives back: lateCut after 200
+	leastPart  = 0.2
+)
 
 // paceReach is the unit of what a token looks back on.
 const paceReach = 1024
@@ -43,7 +52,8 @@ type pace struct {
 	look   float64             // seconds for each paceReach tokens before one that decodes
 	row    [paceParts]float64  // seconds of a prompt token that is the first, second, third or fourth, ... row of a step
 	reach  float64             // seconds more for each paceReach tokens before it
-	asked  [paceRows + 1]bool  // a step without prompts was asked for
+	held   [8]float64          // what prompts must leave of their shares, beside 1, 2, 3 to 4, 5 to 8 sequences and so on
+	asked  [paceRows + 1]int   // how often a step without prompts was asked for
 	fixed  bool                // it learns nothing more: tests decide what steps cost
 
 	rows int     // that decode in the step to come
@@ -65,21 +75,43 @@ type usual struct {
 	steps   int
 	seconds float64
 	context float64 // in units of paceReach
+	common  float64 // seconds too, over more steps, so that those with long contexts do not make all look short
 }
 
-// usualSteps is how many steps a usual remembers.
-const usualSteps = 64
+// usualSteps is how many steps a usual remembers, and commonSteps how many for what is common. Of few the fastest tells most:
+// a machine makes steps slow, never fast.
+const (
+	fewSteps    = 3
+	usualSteps  = 64
+	commonSteps = 1024
+)
 
 // add moves the middle a little towards a step. What is far out counts as out, not as far.
 func (u *usual) add(seconds, context float64) {
 	if u.steps == 0 {
-		u.seconds, u.context = seconds, context
+		u.seconds, u.context, u.common = seconds, context, seconds
 	}
-	u.steps = min(u.steps+1, usualSteps)
-	near := min(max(seconds, u.seconds/1.5), u.seconds*1.5)
-	u.seconds += (near - u.seconds) / float64(u.steps)
-	u.context += (context - u.context) / float64(u.steps)
+	if u.steps++; u.steps <= fewSteps {
+		u.bound(seconds)
+		return
+	}
+	u.steps = min(u.steps, commonSteps)
+	n := float64(min(u.steps, usualSteps))
+	u.seconds += (near(seconds, u.seconds) - u.seconds) / n
+	u.context += (context - u.context) / n
+	u.common += (near(seconds, u.common) - u.common) / float64(u.steps)
 }
+
+// bound takes note that a step cannot take longer than so many seconds.
+func (u *usual) bound(seconds float64) {
+	u.seconds, u.common = min(u.seconds, seconds), min(u.common, seconds)
+}
+
+// near brings a value that is far out to where it only counts as out.
+func near(v, middle float64) float64 { return min(max(v, middle/1.5), middle*1.5) }
+
+// least is what a step took in the middle, lately or over more of them, whichever is less.
+func (u usual) least() float64 { return min(u.seconds, u.common) }
 
 // add learns from a step.
 func (p *pace) add(w work, took time.Duration) {
@@ -87,7 +119,10 @@ func (p *pace) add(w work, took time.Duration) {
 	switch {
 	case p.fixed || w.rows > paceRows:
 	case w.prompt > 0:
-		p.addPrompt(w, seconds-p.expect(w.rows, context))
+		alone := p.expect(w.rows, context)
+		p.addLate(w.rows, seconds, alone)
+		p.addPrompt(w, seconds-alone)
+		p.addBound(w.rows, seconds, context)
 	case w.guesses:
 		p.guess[w.rows].add(seconds, context)
 	case w.rows > 0:
@@ -122,8 +157,39 @@ func (p *pace) addPrompt(w work, seconds float64) {
 	wrong := (min(seconds, 4*told) - told) / 4
 	square := reach * reach
 	parts(w.rows, w.prompt, func(_ int, n float64) { square += n * n })
-	parts(w.rows, w.prompt, func(i int, n float64) { p.row[i] = max(p.row[i]/2, p.row[i]+wrong*n/square) })
+	last := 0
+	parts(w.rows, w.prompt, func(i int, n float64) { last, p.row[i] = i, max(p.row[i]/2, p.row[i]+wrong*n/square) })
 	p.reach = max(0, p.reach+wrong*reach/square)
+	// A price that was too high once would never be paid again, nor corrected.
+	for i := last + 1; i < paceParts; i++ {
+		p.row[i] -= max(0, p.row[i]-p.row[last]) / 64
+	}
+}
+
+// addBound learns from a step with prompts that took less than what was thought of one without.
+func (p *pace) addBound(rows int, seconds, context float64) {
+	if alone := p.expect(rows, context); rows == 0 || alone <= seconds {
+		return
+	}
+	u := &p.decode[rows]
+	if u.steps == 0 {
+		u.add(seconds, context)
+	}
+	u.bound(seconds + p.look*max(0, u.context-context))
+}
+
+// addLate learns from whether a step with prompts was late. Beside sequences that attend to so much that their step alone
+// takes longer than a usual one, that is no fault of the prompts.
+func (p *pace) addLate(rows int, seconds, alone float64) {
+	if rows == 0 || alone == 0 {
+		return
+	}
+	held := &p.held[bits.Len(uint(rows-1))]
+	part := (1 - *held) * lateGain
+	if seconds > max(lateFactor*p.usual(rows).least(), (1+mixedShare)*alone) {
+		part = (1 - *held) * lateCut
+	}
+	*held = 1 - min(max(part, leastPart), 1)
 }
 
 // prompts estimates the seconds that so many prompt tokens, with so many before them, add to a step with rows that decode.
@@ -172,11 +238,12 @@ func (p *pace) usual(rows int) usual {
 		return high.times((1+rowCost*float64(rows))/(1+rowCost*float64(above)), float64(rows)/float64(above))
 	}
 	part := float64(rows-below) / float64(above-below)
-	return usual{1, low.seconds + (high.seconds-low.seconds)*part, low.context + (high.context-low.context)*part}
+	between := func(low, high float64) float64 { return low + (high-low)*part }
+	return usual{1, between(low.seconds, high.seconds), between(low.context, high.context), between(low.common, high.common)}
 }
 
 func (u usual) times(seconds, context float64) usual {
-	return usual{u.steps, u.seconds * seconds, u.context * context}
+	return usual{u.steps, u.seconds * seconds, u.context * context, u.common * seconds}
 }
 
 // expect estimates the seconds of a step of so many sequences that look back on context; 0 if nothing is known.
@@ -216,7 +283,8 @@ func (p *pace) prepare(rows, context, most int) {
 		return
 	}
 	u := p.usual(rows)
-	p.room = max(leastShare*u.seconds, mixedFactor*u.seconds-p.expect(rows, float64(context)/paceReach))
+	part := 1 - p.held[bits.Len(uint(min(rows, paceRows)-1))]
+	p.room = part * max(leastShare*u.least(), (1+mixedShare)*u.least()-p.expect(rows, float64(context)/paceReach))
 	if p.row[0] == 0 || u.seconds == 0 {
 		p.room, p.most = math.Inf(1), min(most, firstMixed)
 	}
@@ -230,17 +298,19 @@ func (p *pace) cost(tokens, before int) float64 {
 	return max(float64(tokens)/float64(p.most), p.prompts(p.rows, tokens, before)/p.room)
 }
 
-// unknown reports, once, that steps of about so many sequences have not been seen: one without prompts tells.
+// unknown reports, a few times, that steps of about so many sequences have hardly been seen: one without prompts tells.
 func (p *pace) unknown(rows int) bool {
 	rows = min(rows, paceRows)
-	if p.fixed || p.asked[rows] {
+	if p.fixed || p.asked[rows] >= fewSteps {
 		return false
 	}
+	seen := 0
 	for r := (rows + 1) / 2; r <= min(2*rows, paceRows); r++ {
-		if p.decode[r].steps > 0 {
-			return false
-		}
+		seen += p.decode[r].steps
 	}
-	p.asked[rows] = true
+	if seen >= fewSteps {
+		return false
+	}
+	p.asked[rows]++
 	return true
 }

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -66,12 +67,66 @@ func TestPromptsRideAlongAsFarAsStreamsCanBear(t *testing.T) {
 	}
 }
 
+// On a machine that has other things to do one step in forty takes 2.7 times as long, with prompts or without. With all that
+// prompts may add otherwise, more than one in a hundred would take over four times the usual one.
+func TestPromptsHoldBackWhereStepsScatter(t *testing.T) {
+	for _, rows := range []int{1, 3, 16, 48} {
+		r := rand.New(rand.NewPCG(2, uint64(rows)))
+		m := machine{decode: 0.3, row: 0.05, free: 1, look: 0.05, reach: 0.02, noise: 0.1}
+		step := func(context, tokens, before int) time.Duration {
+			took := m.step(r, rows, context, tokens, before)
+			if r.IntN(40) == 0 {
+				took = took * 27 / 10
+			}
+			return took
+		}
+		var p pace
+		for range 200 {
+			p.add(work{rows: rows, context: rows * 400}, step(rows*400, 0, 0))
+		}
+		usual := m.step(rand.New(rand.NewPCG(0, 0)), rows, rows*400, 0, 0).Seconds()
+		var late, steps, tokens int
+		for i := range 6000 {
+			p.prepare(rows, rows*400, 64)
+			n := 1
+			for p.cost(n+1, (n+1)*500) <= 1 {
+				n++
+			}
+			took := step(rows*400, n, n*500)
+			p.add(work{rows: rows, context: rows * 400, prompt: n, before: n * 500}, took)
+			if i < 1000 {
+				continue
+			}
+			steps++
+			tokens += n
+			if took.Seconds() > 4*usual {
+				late++
+			}
+		}
+		if late > steps/100 {
+			t.Errorf("%d sequences: %d of %d steps took over 4 times the usual", rows, late, steps)
+		}
+		if tokens < steps*5/4 {
+			t.Errorf("%d sequences: %d prompt tokens in %d steps", rows, tokens, steps)
+		}
+		// The machine is free again: so are prompts.
+		for range 2000 {
+			p.add(work{rows: rows, context: rows * 400, prompt: 1, before: 500}, m.step(r, rows, rows*400, 1, 500))
+		}
+		if held := p.held[bits.Len(uint(rows-1))]; held != 0 {
+			t.Errorf("%d sequences: prompts leave %v of their share on a free machine", rows, held)
+		}
+	}
+}
+
 func TestBeforeAnythingWasMeasuredFewPromptTokensRideAlong(t *testing.T) {
 	var p pace
 	if p.prepare(4, 400, 64); p.cost(0, 0) < 1 {
 		t.Errorf("the first step has prompt tokens: nothing tells what it would take without")
 	}
-	p.add(work{rows: 4, context: 400}, 10*time.Millisecond)
+	for range fewSteps {
+		p.add(work{rows: 4, context: 400}, 10*time.Millisecond)
+	}
 	if p.prepare(4, 400, 64); p.cost(firstMixed, 0) > 1 || p.cost(firstMixed+1, 0) <= 1 {
 		t.Errorf("%d and %d tokens cost %v and %v of a step, want up to 1 and more", firstMixed, firstMixed+1, p.cost(firstMixed, 0), p.cost(firstMixed+1, 0))
 	}
@@ -133,5 +188,30 @@ func TestOneSlowStepIsNotTheRule(t *testing.T) {
 	p.add(work{rows: 1}, time.Hour)
 	if got := p.usual(1).seconds; got > 0.0015 {
 		t.Errorf("after one slow step: %v s, want little more than 0.001", got)
+	}
+}
+
+// The first step of eight sequences was held up; prompts beside eight then had eight times the room that they should have.
+func TestASlowFirstStepIsForgotten(t *testing.T) {
+	m := machine{decode: 1, row: 0.2, free: 1}
+	r := rand.New(rand.NewPCG(1, 2))
+	var p pace
+	p.add(work{rows: 8}, 20*time.Millisecond)
+	for range 5 {
+		p.add(work{rows: 8, prompt: 8}, m.step(r, 8, 0, 8, 0))
+	}
+	if got, most := p.usual(8).seconds, m.step(r, 8, 0, 8, 0).Seconds(); got > most {
+		t.Errorf("a usual step: %v s, but one with prompts took %v", got, most)
+	}
+	p = pace{}
+	p.add(work{rows: 8}, 20*time.Millisecond)
+	if !p.unknown(8) {
+		t.Error("one step without prompts is enough to know them")
+	}
+	for range fewSteps - 1 {
+		p.add(work{rows: 8}, m.step(r, 8, 0, 0, 0))
+	}
+	if got, want := p.usual(8).seconds, m.step(r, 8, 0, 0, 0).Seconds(); math.Abs(got-want) > 1e-9 || p.unknown(8) {
+		t.Errorf("a usual step: got %v s, want %v", got, want)
 	}
 }
