@@ -141,6 +141,19 @@ func (k mul) prefetchCodes() {
 	}
 }
 
+// repeat goes on with the next block, or ends the loops over blocks: AX counts those of a super-block, CX all.
+func (k mul) repeat() {
+	if k.super() {
+		k.op("DECQ AX")
+		k.op("JNZ block")
+		k.op("SUBQ $8, CX")
+		k.op("JNZ super")
+	} else {
+		k.op("DECQ CX")
+		k.op("JNZ block")
+	}
+}
+
 // prefetchBytes is how far ahead codes are asked for: farther than a panel's scales are long, which lie in between.
 const prefetchBytes = 4096
 

@@ -125,15 +125,7 @@ func (k expand512) print() {
 	}
 	k.op("ADDQ $%d, SI", k.codeBytes())
 	k.op("ADDQ $%d, DI", floats)
-	if k.super() {
-		k.op("DECQ AX")
-		k.op("JNZ block")
-		k.op("SUBQ $8, CX")
-		k.op("JNZ super")
-	} else {
-		k.op("DECQ CX")
-		k.op("JNZ block")
-	}
+	k.repeat()
 	k.end()
 }
 

@@ -103,15 +103,7 @@ func (k mul256) print() {
 	k.block()
 	k.op("ADDQ $%d, SI", k.codeBytes())
 	k.op("ADDQ R9, DX")
-	if k.super() {
-		k.op("DECQ AX")
-		k.op("JNZ block")
-		k.op("SUBQ $8, CX")
-		k.op("JNZ super")
-	} else {
-		k.op("DECQ CX")
-		k.op("JNZ block")
-	}
+	k.repeat()
 	k.store()
 	k.end()
 }

@@ -76,15 +76,7 @@ func (k mul512) print() {
 	}
 	k.op("ADDQ $%d, SI", k.codeBytes())
 	k.op("ADDQ R9, DX")
-	if k.super() {
-		k.op("DECQ AX")
-		k.op("JNZ block")
-		k.op("SUBQ $8, CX")
-		k.op("JNZ super")
-	} else {
-		k.op("DECQ CX")
-		k.op("JNZ block")
-	}
+	k.repeat()
 	for t := range k.rows {
 		k.op("VMOVUPS Z%d, (DI)", t)
 		if t+1 < k.rows {

@@ -80,15 +80,7 @@ func (k tile256) print() {
 	k.op("ADDQ $%d, SI", k.codeBytes()-64)
 	k.op("ADDQ R9, DX")
 	k.nextScales()
-	if k.super() {
-		k.op("DECQ AX")
-		k.op("JNZ block")
-		k.op("SUBQ $8, CX")
-		k.op("JNZ super")
-	} else {
-		k.op("DECQ CX")
-		k.op("JNZ block")
-	}
+	k.repeat()
 	for row := range tileRows {
 		for half := range 2 {
 			k.op("VMOVUPS %d(R13), Y%d", 64*row+32*half, half)
