@@ -90,8 +90,12 @@ func (a *Attention) Forward(s *Step, x []float32) []float32 {
 	}
 
 	s.attention = a
-	// Whole blocks at once, so that threads do not write to the same lines of the cache.
-	s.splitBy(model.BlockSize, rows, c.KVHeads*c.HeadDim*4, s.storeRows)
+	cost := c.KVHeads * c.HeadDim * 4
+	if rows == len(s.batch.Sequences) { // each row goes to a block of its own
+		s.split(rows, cost, s.storeRows)
+	} else { // whole blocks at once, so that threads do not write to the same lines of the cache
+		s.splitBy(model.BlockSize, rows, cost, s.storeRows)
+	}
 	s.split(queries.rows, c.Heads*c.HeadDim*2, s.queryRows)
 
 	s.heads = grow(s.heads, len(s.q))
