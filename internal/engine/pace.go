@@ -20,12 +20,12 @@ const (
 )
 
 // Where steps scatter, because the machine has other things to do, estimates are kept and the promise is not. So prompts
-// get less where more than one in 200 of their steps was late, down to a fifth.
+// get less where more than one in 200 of their steps was late, down to two fifths.
 const (
 	lateFactor = 3.75   // times a usual step: late
 	lateCut    = 0.75   // what a late step leaves prompts
 	lateGain   = 1.0014 // what one in time gives back: lateCut after 200
-	leastPart  = 0.2
+	leastPart  = 0.4
 )
 
 // paceReach is the unit of what a token looks back on.
@@ -33,6 +33,14 @@ const paceReach = 1024
 
 // paceParts is how many prices of rows there are: for the second, the third and fourth, up to the eighth, and so on.
 const paceParts = 16
+
+// So few tokens of a prompt take no more than such a share, whatever they cost, lest long prompts never end beside streams.
+// With the row of a stream they are four, which kernels compute in little more than the time of one; and what lies before them
+// is read once for all.
+const (
+	fewTokens = 3
+	fewShare  = 0.7
+)
 
 // firstMixed is how many prompt tokens ride along while nothing is known of what they cost.
 const firstMixed = 4
@@ -295,7 +303,11 @@ func (p *pace) cost(tokens, before int) float64 {
 	if p.room == 0 {
 		return 1
 	}
-	return max(float64(tokens)/float64(p.most), p.prompts(p.rows, tokens, before)/p.room)
+	share := p.prompts(p.rows, tokens, before) / p.room
+	if tokens <= fewTokens {
+		share = min(share, fewShare)
+	}
+	return max(float64(tokens)/float64(p.most), share)
 }
 
 // unknown reports, a few times, that steps of about so many sequences have hardly been seen: one without prompts tells.
