@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/kernel"
 )
 
 // benchmarkLayers is how many caches are read in turn, so that none is left in the processor's caches.
@@ -21,7 +24,7 @@ func BenchmarkAttention(b *testing.B) {
 	} {
 		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
 			c.length, c.typ = 4096, typ
-			layers := c.layers()
+			layers := c.layers(benchmarkLayers)
 			for _, rows := range []int{1, 512} {
 				b.Run(fmt.Sprintf("H=%d/K=%d/D=%d/%v/rows=%d", c.heads, c.kvHeads, c.headDim, typ, rows), func(b *testing.B) {
 					c.measure(b, layers, rows)
@@ -32,11 +35,11 @@ func BenchmarkAttention(b *testing.B) {
 }
 
 // layers fills some caches with the same numbers.
-func (c attentionCase) layers() []*KV {
+func (c attentionCase) layers(n int) []*KV {
 	blocks := c.length / KVBlock
 	r, size := rand.New(rand.NewPCG(1, 2)), c.kvHeads*c.headDim
 	x := make([]float32, size)
-	layers := make([]*KV, benchmarkLayers)
+	layers := make([]*KV, n)
 	for i := range layers {
 		layers[i] = NewKV(c.typ, blocks, c.kvHeads, c.headDim)
 	}
@@ -78,4 +81,61 @@ func (c attentionCase) measure(b *testing.B, layers []*KV, rows int) {
 		return
 	}
 	b.ReportMetric(float64(products)/seconds/1e9, "GMAC/s")
+}
+
+// BenchmarkLongPrompts measures the attention of whole prompts in chunks of 512 on all threads, and its share of the
+// multiply-adds that they can do, measured just before.
+func BenchmarkLongPrompts(b *testing.B) {
+	p := NewPool(0)
+	defer p.Close()
+	for _, c := range []attentionCase{
+		{heads: 16, kvHeads: 8, headDim: 128},
+		{heads: 9, kvHeads: 3, headDim: 64},
+		{heads: 4, kvHeads: 1, headDim: 256},
+	} {
+		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
+			c.length, c.typ = 8192, typ
+			kv := c.layers(1)[0]
+			for _, tokens := range []int{512, 2048, 4096, 8192} {
+				b.Run(fmt.Sprintf("H=%d/K=%d/D=%d/%v/tokens=%d", c.heads, c.kvHeads, c.headDim, typ, tokens), func(b *testing.B) {
+					c.measurePrompt(b, p, kv, tokens)
+				})
+			}
+		}
+	}
+}
+
+func (c attentionCase) measurePrompt(b *testing.B, p *Pool, kv *KV, tokens int) {
+	const rows = 512
+	peak := multiplyAdds(p)
+	table, positions := countTo(c.length/KVBlock), countTo(tokens)
+	a := NewAttention(p, c.heads, c.kvHeads, c.headDim, 0)
+	q, out := make([]float32, rows*c.heads*c.headDim), make([]float32, rows*c.heads*c.headDim)
+	for i := range q {
+		q[i] = float32(i%7) / 7
+	}
+	for b.Loop() {
+		for at := 0; at < tokens; at += rows {
+			a.Plan(positions[at:at+rows], []Span{{Rows: rows, Table: table}})
+			a.Run(p, out, q, kv, 1/float32(c.headDim))
+		}
+	}
+	products := float64(c.heads*c.headDim) * float64(tokens) * float64(tokens+1) // a query by a key, and a weight by a value
+	speed := products * float64(b.N) / b.Elapsed().Seconds()
+	b.ReportMetric(speed/1e9, "GMAC/s")
+	b.ReportMetric(speed/peak, "of-peak")
+}
+
+// multiplyAdds returns how many multiply-adds of floats the threads of a pool do in a second, at best.
+func multiplyAdds(p *Pool) float64 {
+	best := 0.0
+	for _, way := range kernel.FP32Peaks() {
+		calls := 512 * p.Threads()
+		for range 8 {
+			start := time.Now()
+			p.Do(calls, func(int, int) { way.Run(way.Rounds) })
+			best = max(best, float64(calls)*float64(way.MACs)*float64(way.Rounds)/time.Since(start).Seconds())
+		}
+	}
+	return best
 }
