@@ -161,6 +161,25 @@ func TestPaceEstimatesWhatItHasNotSeen(t *testing.T) {
 	}
 }
 
+// However deep a prompt is, and however little room there is, three of its tokens fit, and no fourth.
+func TestAFewTokensOfADeepPromptAlwaysFit(t *testing.T) {
+	m := machine{decode: 1, row: 0.1, free: 1, reach: 5}
+	r := rand.New(rand.NewPCG(1, 2))
+	var p pace
+	for range 50 {
+		p.add(work{rows: 1}, m.step(r, 1, 0, 0, 0))
+	}
+	for range 200 {
+		p.add(work{rows: 1, prompt: 3, before: 12000}, m.step(r, 1, 0, 3, 12000))
+	}
+	if p.prepare(1, 0, 64); p.cost(fewTokens, 12000) > 1 || p.cost(fewTokens+1, 16000) <= 1 {
+		t.Errorf("3 and 4 tokens cost %v and %v of what they may, want up to 1 and more", p.cost(fewTokens, 12000), p.cost(fewTokens+1, 16000))
+	}
+	if p.prepare(1, 0, 2); p.cost(fewTokens, 12000) <= 1 {
+		t.Errorf("3 tokens cost %v of what they may, where two are the most", p.cost(fewTokens, 12000))
+	}
+}
+
 // Eight rows of one sequence cost less than eight sequences, each with a context of its own.
 func TestGuessesHaveAPriceOfTheirOwn(t *testing.T) {
 	var p pace
