@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"os"
 	"slices"
 	"strings"
 
@@ -106,20 +105,14 @@ func parseKey(line string) (server.Key, error) {
 // ensureKey reads the key in the home, or makes one.
 func (a *access) ensureKey(env *Env) error {
 	path := keyPath(env)
-	err := a.readKeys(path)
-	if err == nil || fileExists(path) {
-		return err
-	}
-	if err := ensureDir(env.home()); err != nil {
-		return err
+	if fileExists(path) {
+		return a.readKeys(path)
 	}
 	key := "sk-sampo-" + rand.Text()
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fs.FileMode(0o600))
-	if err != nil {
-		return fmt.Errorf("serve: %w", err)
-	}
-	_, err = file.WriteString(key + "\n")
-	if err := errors.Join(err, file.Close()); err != nil {
+	switch err := createFile(path, []byte(key+"\n")); {
+	case errors.Is(err, fs.ErrExist): // another server that starts now made it
+		return a.readKeys(path)
+	case err != nil:
 		return fmt.Errorf("serve: writing %s: %w", path, err)
 	}
 	a.keys, a.keyFile, a.made = []server.Key{{Secret: key}}, path, true

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 )
 
@@ -21,27 +20,29 @@ func (f *serveFlags) secret(env *Env) ([]byte, error) {
 		return nil, nil
 	}
 	path := filepath.Join(env.home(), "secret")
-	data, err := readSmall(path)
-	switch {
-	case err == nil && len(data) >= secretBytes:
-		_, err = tighten(path)
+	data, err := readSecret(path)
+	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err
-	case err == nil:
-		return nil, usagef("serve: %s is too short to be a secret; delete it, and a new one is made", path)
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("serve: %w", err)
-	}
-	if err := ensureDir(env.home()); err != nil {
-		return nil, err
 	}
 	data = []byte(rand.Text() + "\n")
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fs.FileMode(0o600))
-	if err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
-	}
-	_, err = file.Write(data)
-	if err := errors.Join(err, file.Close()); err != nil {
+	switch err := createFile(path, data); {
+	case errors.Is(err, fs.ErrExist): // another server that starts now made it
+		return readSecret(path)
+	case err != nil:
 		return nil, fmt.Errorf("serve: writing %s: %w", path, err)
 	}
 	return data, nil
+}
+
+// readSecret reads the secret that an earlier start made.
+func readSecret(path string) ([]byte, error) {
+	data, err := readSmall(path)
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	if len(data) < secretBytes {
+		return nil, usagef("serve: %s is too short to be a secret; delete it, and a new one is made", path)
+	}
+	_, err = tighten(path)
+	return data, err
 }

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 )
@@ -37,25 +36,6 @@ func writeServerFile(env *Env, address string) (remove func()) {
 			_ = os.Remove(serverPath(env))
 		}
 	}
-}
-
-// replaceFile writes a file whole or not at all, and its folder if need be.
-func replaceFile(path string, data []byte) error {
-	if err := ensureDir(filepath.Dir(path)); err != nil {
-		return err
-	}
-	part, err := os.CreateTemp(filepath.Dir(path), "part-*")
-	if err != nil {
-		return err
-	}
-	_, err = part.Write(data)
-	if err = errors.Join(err, part.Close()); err == nil {
-		err = os.Rename(part.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(part.Name())
-	}
-	return err
 }
 
 // readServerFile returns the server that runs with this home, as far as is known.
