@@ -22,7 +22,7 @@ const (
 // Where steps scatter, because the machine has other things to do, estimates are kept and the promise is not. So prompts
 // get less where more than one in 200 of their steps was late, down to two fifths.
 const (
-	lateFactor = 3.75   // times a usual step: late
+	lateFactor = 3.25   // times a usual step: late
 	lateCut    = 0.75   // what a late step leaves prompts
 	lateGain   = 1.0014 // what one in time gives back: lateCut after 200
 	leastPart  = 0.4
