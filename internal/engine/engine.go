@@ -193,7 +193,8 @@ func (e *Engine) Load() (running, waiting int) {
 	return e.stats.Running, e.stats.Waiting + e.fresh
 }
 
-// Flush writes the blocks that nobody uses and that the disk lacks. It returns when all are written, or when ctx ends.
+// Flush writes the blocks that nobody uses and that the disk lacks. It returns when that is done, or when ctx ends. The
+// error tells also of blocks that could not be written before.
 func (e *Engine) Flush(ctx context.Context) error {
 	if e.spill == nil {
 		return nil
@@ -202,7 +203,7 @@ func (e *Engine) Flush(ctx context.Context) error {
 	e.post(order{kind: flush, done: done})
 	select {
 	case <-done:
-		return nil
+		return e.spill.losses.err()
 	case <-e.done:
 		return inference.ErrClosed
 	case <-ctx.Done():

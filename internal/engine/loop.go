@@ -18,7 +18,7 @@ func (e *Engine) run() {
 	defer close(e.done)
 	if s := e.spill; s != nil {
 		s.done.Go(func() {
-			s.run(func(err error) { e.cfg.Logger.Warn("engine: block not written to the disk", "error", err) }, func() { e.post(order{kind: wake}) })
+			s.run(e.lost, func() { e.post(order{kind: wake}) })
 		})
 		defer s.done.Wait()
 		defer close(s.write)
@@ -34,6 +34,13 @@ func (e *Engine) run() {
 	e.cache.Close()
 	if e.drafter != nil {
 		e.drafter.cache.Close()
+	}
+}
+
+// lost tells of a block that could not be written to the disk.
+func (e *Engine) lost(err error) {
+	if blocks := e.spill.losses.add(err, time.Now()); blocks > 0 {
+		e.cfg.Logger.Warn("engine: cache blocks not written to the disk", "blocks", blocks, "error", err)
 	}
 }
 

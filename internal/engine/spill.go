@@ -29,6 +29,7 @@ type spill struct {
 	write    chan block
 	free     chan []byte // buffers
 	done     sync.WaitGroup
+	losses   losses
 }
 
 // A block is on its way to the disk.

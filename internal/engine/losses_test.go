@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/token"
+)
+
+// The log had a warning for each block, hundreds in a second, and the end was told to have gone well.
+func TestADiskThatTakesNothingIsToldOfOnceAndAtTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	var log bytes.Buffer // read after the engine has ended
+	e := withDisk(t, newFake(400), dir, Config{MaxContext: 400, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	for i := range token.ID(5) {
+		prompt := make([]token.ID, 200)
+		prompt[0] = i
+		if got := submitAndRead(t.Context(), e, plainRequest(prompt, 20)); got.err != nil {
+			t.Error(got.err)
+		}
+	}
+	if err := e.Flush(t.Context()); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "cache blocks could not be written") {
+		t.Errorf("flush: %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Count(log.String(), "not written to the disk"); got != 1 {
+		t.Errorf("%d warnings, want 1:\n%s", got, &log)
+	}
+}
+
+func TestLossesAreToldByCauseNowAndThen(t *testing.T) {
+	var l losses
+	if err := l.err(); err != nil {
+		t.Error(err)
+	}
+	start := time.Unix(1, 0)
+	number := 0
+	file := func(cause error) error { // each has another name
+		number++
+		return fmt.Errorf("disk: %w", errors.Join(&fs.PathError{Op: "write", Path: fmt.Sprint("new-", number), Err: cause}, fs.ErrClosed))
+	}
+	for i, tt := range []struct {
+		cause error
+		after time.Duration
+		want  int
+	}{
+		{syscall.ENOSPC, 0, 1},
+		{syscall.ENOSPC, time.Second, 0},
+		{syscall.ENOENT, time.Second, 1}, // another cause
+		{syscall.ENOSPC, lossPause - 1, 0},
+		{syscall.ENOSPC, lossPause, 3},
+		{syscall.ENOSPC, lossPause + 1, 0},
+		{errors.New("no number"), lossPause, 1},
+		{errors.New("nor that"), lossPause, 0},
+		{syscall.ENOENT, 2 * lossPause, 1},
+		{syscall.ENOSPC, 3 * lossPause, 2},
+	} {
+		if got := l.add(file(tt.cause), start.Add(tt.after)); got != tt.want {
+			t.Errorf("%d, %v after %v: %d are told, want %d", i, tt.cause, tt.after, got, tt.want)
+		}
+	}
+	if err := l.err(); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), " 10 cache blocks ") {
+		t.Error(err)
+	}
+}
