@@ -71,7 +71,7 @@ func (f *quantizeFlags) run(env *Env, ctx context.Context, source, target string
 		return err
 	}
 	if t, ok := m.Quantised(); ok {
-		fmt.Fprintf(env.Stderr, "quantize: %s is %v already; from a file with F16 or BF16 weights the result would be better\n", printable(found.Name), t)
+		fmt.Fprintf(env.Stderr, "sampo: %s is %v already; from a file with F16 or BF16 weights the result would be better\n", printable(found.Name), t)
 	}
 	ctx, stop := env.untilInterrupt(ctx)
 	defer stop()
