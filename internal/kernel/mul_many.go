@@ -89,8 +89,8 @@ func (x Tiles) slice(first, end int) Tiles {
 // mulMany multiplies panels with full tiles.
 func (s *Scratch) mulMany(dst []float32, ldd int, w Panels, x Tiles) {
 	panels, tiles := w.Count(), x.Count()
-	if need := panels * tiles; len(s.partial) < need && w.Blocks > manyBlocks {
-		s.partial = make([]TileSums, need)
+	if w.Blocks > manyBlocks && len(s.partial) < panels*tiles {
+		s.partial = make([]TileSums, (panels+7)&^7*manyGroup) // chunks differ by a panel; tiles come and go
 	}
 	_ = dst[(x.Rows-1)*ldd+panels*PanelRows-1]
 	for from := 0; from < w.Blocks; from += manyBlocks {

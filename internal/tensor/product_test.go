@@ -145,8 +145,8 @@ func TestMulGivesTheSameBitsForAnyNeighbours(t *testing.T) {
 			x := randomRows(r, tokens*cols)
 			var a, single Activations
 			a.Set(p, x, tokens, cols)
-			together, unused := make([]float32, tokens*rows), make([]float32, tokens*33)
-			p.Mul(&a, Product{unused, other}, Product{together, m}, Product{unused, other})
+			together, before, after := make([]float32, tokens*rows), make([]float32, tokens*33), make([]float32, tokens*33)
+			p.Mul(&a, Product{before, other}, Product{together, m}, Product{after, other})
 			alone := make([]float32, rows)
 			for row := range tokens {
 				single.Set(one, x[row*cols:], 1, cols)
@@ -166,17 +166,21 @@ func TestMulDoesNotAllocate(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
 	r := rand.New(rand.NewPCG(7, 8))
-	m, _ := randomMatrix(t, p, r, quant.Q4K, 64, 256)
-	n, _ := randomMatrix(t, p, r, quant.Q80, 64, 256)
-	x, y, z := randomRows(r, 3*256), make([]float32, 3*64), make([]float32, 3*64)
-	var a Activations
-	step := func() {
-		a.Set(p, x, 3, 256)
-		p.Mul(&a, Product{y, m}, Product{z, n})
-	}
-	step()
-	if got := testing.AllocsPerRun(50, step); got != 0 {
-		t.Errorf("Set and Mul allocate %v times, want 0", got)
+	for _, shape := range []struct{ rows, cols int }{{3, 256}, {300, 2304}} {
+		m, _ := randomMatrix(t, p, r, quant.Q4K, 208, shape.cols)
+		n, _ := randomMatrix(t, p, r, quant.Q80, 64, shape.cols)
+		x, y, z := randomRows(r, shape.rows*shape.cols), make([]float32, shape.rows*208), make([]float32, shape.rows*64)
+		var a Activations
+		step := func() {
+			a.Set(p, x, shape.rows, shape.cols)
+			p.Mul(&a, Product{y, m}, Product{z, n})
+		}
+		for range 5 {
+			step()
+		}
+		if got := testing.AllocsPerRun(50, step); got != 0 {
+			t.Errorf("%d rows of %d: Set and Mul allocate %v times, want 0", shape.rows, shape.cols, got)
+		}
 	}
 }
 
