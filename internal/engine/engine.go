@@ -145,10 +145,11 @@ func (e *Engine) Submit(ctx context.Context, req inference.Request) (inference.S
 	r.queue = inference.NewQueue(r.Choices,
 		func(choice int) { e.post(order{kind: stop, req: r, choice: choice}) },
 		func() { e.post(order{kind: abort, req: r, err: context.Canceled}) })
-	// The hook may fire before the request is in the inbox; the goroutine takes an abort before its request.
+	// The hook may fire before the request is in the inbox; the goroutine takes an abort before its request. The order
+	// comes first, so that at most one more step has the request once its reader knows of the end.
 	r.unhook = context.AfterFunc(ctx, func() {
-		r.queue.Fail(ctx.Err())
 		e.post(order{kind: abort, req: r, err: ctx.Err()})
+		r.queue.Fail(ctx.Err())
 	})
 	if err := e.enqueue(r); err != nil {
 		r.unhook()

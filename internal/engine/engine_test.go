@@ -235,7 +235,7 @@ func TestRequestThatWaitsTooLongExpires(t *testing.T) {
 	if got := read(runs, 1); got.err != nil || len(got.tokens[0]) != 3 {
 		t.Errorf("the request that runs: got %v, %v, want three tokens", got.tokens, got.err)
 	}
-	if n := e.Stats().Expired; n != 1 {
+	if n := waitFor(e, 1, func(s inference.Stats) uint64 { return s.Expired }); n != 1 {
 		t.Errorf("%d requests expired, want 1", n)
 	}
 }
@@ -295,8 +295,17 @@ func TestCancelledRequestIsGoneAfterTheStep(t *testing.T) {
 	if got := read(other, 1); got.err != nil {
 		t.Error(got.err)
 	}
-	if n := e.Stats().Aborted; n != 1 {
+	if n := waitFor(e, 1, func(s inference.Stats) uint64 { return s.Aborted }); n != 1 {
 		t.Errorf("%d requests aborted, want 1", n)
+	}
+}
+
+// waitFor returns a figure once it is n or more, or after ten seconds: a step's figures are told after its events.
+func waitFor(e *Engine, n uint64, figure func(inference.Stats) uint64) uint64 {
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if got := figure(e.Stats()); got >= n || time.Now().After(end) {
+			return got
+		}
 	}
 }
 
