@@ -19,18 +19,14 @@ type manyFuncs struct {
 	// expand writes blocks of a panel as bytes and floats, and asks for what lies ahead bytes further.
 	expand func(dst, codes, scales *byte, ahead uintptr, blocks int)
 	// mul sets dst [8, 16], with ldd bytes from row to row, to sums [8, 16] plus the products of expanded blocks with the rows of
-	// a tile. Zero is where a record has the correction of the zero point.
+	// a tile.
 	mul func(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+	// zero is where a record has the correction of the zero point. Q3_K is expanded with the zero point of Q6_K.
+	zero uintptr
 }
 
 // manyTiers holds those of the tiers that have them.
 var manyTiers [tiers][formats]manyFuncs
-
-// manyZeros are the offsets of the zero points' corrections in a record. Q3_K is expanded with the zero point of Q6_K.
-var manyZeros = [formats]uintptr{
-	Q40: recordZero8, Q50: recordZero4, Q80: recordZero7, Q3K: recordZeroA, Q6K: recordZeroA,
-	IQ4NL: recordZero7, IQ4XS: recordZero7, MXFP4: recordZero4,
-}
 
 // Tiles are activation rows in tiles, all of TileRows rows but the last.
 //
@@ -89,7 +85,7 @@ func (x Tiles) slice(first, end int) Tiles {
 // mulMany multiplies panels with full tiles.
 func (s *Scratch) mulMany(dst []float32, ldd int, w Panels, x Tiles) {
 	panels, tiles := w.Count(), x.Count()
-	if w.Blocks > manyBlocks && len(s.partial) < panels*tiles {
+	if len(s.partial) < panels*tiles {
 		s.partial = make([]TileSums, (panels+7)&^7*manyGroup) // chunks differ by a panel; tiles come and go
 	}
 	_ = dst[(x.Rows-1)*ldd+panels*PanelRows-1]
@@ -97,8 +93,7 @@ func (s *Scratch) mulMany(dst []float32, ldd int, w Panels, x Tiles) {
 		end := min(from+manyBlocks, w.Blocks)
 		for panel := range panels {
 			s.expand(w, panel, from, end)
-			partial := s.partial[min(panel*tiles, len(s.partial)):]
-			s.mulRun(dst[panel*PanelRows:], ldd, run{w.Format, from, end, partial}, x)
+			s.mulRun(dst[panel*PanelRows:], ldd, run{w.Format, from, end, s.partial[panel*tiles:]}, x)
 		}
 	}
 }
@@ -114,12 +109,12 @@ func (s *Scratch) expand(w Panels, panel, first, end int) {
 type run struct {
 	format     Format
 	first, end int
-	partial    []TileSums // of each tile; unused if there is but one run
+	partial    []TileSums // of each tile
 }
 
 // mulRun multiplies a run with all tiles.
 func (s *Scratch) mulRun(dst []float32, ldd int, r run, x Tiles) {
-	mul, zero := manyTiers[active][r.format].mul, manyZeros[r.format]
+	many := &manyTiers[active][r.format]
 	for tile := range x.Count() {
 		sums, to, stride := &zeroSums[0], &dst[tile*TileRows*ldd], ldd
 		if r.first > 0 {
@@ -129,6 +124,6 @@ func (s *Scratch) mulRun(dst []float32, ldd int, r run, x Tiles) {
 			to, stride = &r.partial[tile][0], PanelRows
 		}
 		records := x.Records[(tile*x.Blocks+r.first)*TileRows*RecordBytes:]
-		mul(to, uintptr(stride)*4, sums, &s.expanded[0], &records[0], zero, r.end-r.first)
+		many.mul(to, uintptr(stride)*4, sums, &s.expanded[0], &records[0], many.zero, r.end-r.first)
 	}
 }

@@ -13,8 +13,8 @@
 // An expanded block: 8 lines of 64 codes, then 16 floats each: scales; scales, minima; scales of both halves; or scales and
 // minima of the first half, scales and minima of the second.
 //
-// Registers: Z0-Z7 float sums, Z8-Z15 integer sums, Z16 and Z17 weights or scales, Z18 to Z23 temporary, Z24 minima. Those of
-// expanding are as in mul_avx512_amd64.s.
+// Registers: Z0-Z7 float sums, Z8-Z23 integer sums of two blocks or halves, Z24-Z27 weights; then Z24 scales, Z25 minima,
+// Z26-Z31 temporary. Those of expanding are as in mul_avx512_amd64.s.
 
 #include "textflag.h"
 

@@ -241,7 +241,7 @@ func stubs() string {
 	}
 	for _, f := range formats {
 		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", expand512{mul512{mul{nil, f, 0}}}.name(), expandSignature)
-		fmt.Fprintf(&table, "\tmanyTiers[avx512][%s] = manyFuncs{%s, many%sAVX512}\n", f.name, expand512{mul512{mul{nil, f, 0}}}.name(), f.kind().name)
+		fmt.Fprintf(&table, "\tmanyTiers[avx512][%s] = manyFuncs{%s, %s, %d}\n", f.name, expand512{mul512{mul{nil, f, 0}}}.name(), manyKernel{nil, f.kind()}.name(), f.zero)
 	}
 	for _, k := range kinds {
 		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", manyKernel{nil, k}.name(), manySignature)

@@ -14,15 +14,12 @@ const headerMany = `// Products of panels with many rows of activations, for AVX
 // An expanded block: 8 lines of 64 codes, then 16 floats each: scales; scales, minima; scales of both halves; or scales and
 // minima of the first half, scales and minima of the second.
 //
-// Registers: Z0-Z7 float sums, Z8-Z15 integer sums, Z16 and Z17 weights or scales, Z18 to Z23 temporary, Z24 minima. Those of
-// expanding are as in mul_avx512_amd64.s.
+// Registers: Z0-Z7 float sums, Z8-Z23 integer sums of two blocks or halves, Z24-Z27 weights; then Z24 scales, Z25 minima,
+// Z26-Z31 temporary. Those of expanding are as in mul_avx512_amd64.s.
 
 #include "textflag.h"
 
 `
-
-// manyRows is how many rows a kernel takes at once.
-const manyRows = 8
 
 // A kind is what the expanded blocks of some formats have in common.
 type kind struct {
@@ -153,7 +150,7 @@ func (k manyKernel) name() string { return "many" + k.kind.name + "AVX512" }
 
 func (k manyKernel) print() {
 	k.open(k.name(), manySignature, "dst DI", "ldd R8", "sums BX", "w SI", "act DX", "zero R11", "blocks CX")
-	for t := range manyRows {
+	for t := range tileRows {
 		k.op("VMOVUPS %d(BX), Z%d", 64*t, t)
 	}
 	if k.halves {
@@ -161,6 +158,9 @@ func (k manyKernel) print() {
 		k.products(part{0, 4, 0, 0}, part{4, 8, 4, 0})
 		k.add(0, 8, 0)
 		k.add(0, 16, 1)
+		k.next(1)
+		k.op("DECQ CX")
+		k.op("JNZ block")
 	} else {
 		k.op("DECQ CX")
 		k.op("JZ last")
@@ -177,24 +177,14 @@ func (k manyKernel) print() {
 		k.add(0, 8, 0)
 		k.label("end")
 	}
-	if k.halves {
-		k.next(1)
-		k.op("DECQ CX")
-		k.op("JNZ block")
-	}
-	for t := range manyRows {
-		k.op("VMOVUPS Z%d, (DI)", t)
-		if t+1 < manyRows {
-			k.op("ADDQ R8, DI")
-		}
-	}
+	k.outputs(tileRows)
 	k.end()
 }
 
 // next moves on by some blocks.
 func (k manyKernel) next(blocks int) {
 	k.op("ADDQ $%d, SI", blocks*k.bytes())
-	k.op("ADDQ $%d, DX", blocks*manyRows*recordBytes)
+	k.op("ADDQ $%d, DX", blocks*tileRows*recordBytes)
 }
 
 // A part is some groups of a block, whose integer sums are kept apart. Zero is where the zero point's correction lies, behind
@@ -202,13 +192,13 @@ func (k manyKernel) next(blocks int) {
 type part struct{ from, end, zero, block int }
 
 // record is where a byte of a row's record is, in this block or the next.
-func record(block, row, at int) int { return (block*manyRows+row)*recordBytes + at }
+func record(block, row, at int) int { return (block*tileRows+row)*recordBytes + at }
 
 // products sets the integer sums of parts, those of the first from Z8 on, those of the second from Z16 on. Two at a time do not
 // wait for each other.
 func (k manyKernel) products(parts ...part) {
 	for i, p := range parts {
-		for t := range manyRows {
+		for t := range tileRows {
 			sum := 8 + 8*i + t
 			if k.minima {
 				k.op("VPXORD Z%d, Z%d, Z%d", sum, sum, sum)
@@ -221,7 +211,7 @@ func (k manyKernel) products(parts ...part) {
 		for i, p := range parts {
 			w := 24 + 2*i + group%2
 			k.op("VMOVDQU32 %d(SI), Z%d", p.block*k.bytes()+64*(p.from+group), w)
-			for t := range manyRows {
+			for t := range tileRows {
 				k.op("VPDPBUSD.BCST %d(DX), Z%d, Z%d", record(p.block, t, 4*(p.from+group)), w, 8+8*i+t)
 			}
 		}
@@ -235,7 +225,7 @@ func (k manyKernel) add(block, sums, n int) {
 	if k.minima {
 		k.op("VMOVUPS %d(SI), Z25", floats+64)
 	}
-	for t := range manyRows {
+	for t := range tileRows {
 		scale := 26 + t%4
 		k.op("VCVTDQ2PS Z%d, Z%d", sums+t, sums+t)
 		k.op("VMULPS.BCST %d(DX), Z24, Z%d", record(block, t, recordScale), scale)

@@ -77,13 +77,18 @@ func (k mul512) print() {
 	k.op("ADDQ $%d, SI", k.codeBytes())
 	k.op("ADDQ R9, DX")
 	k.repeat()
-	for t := range k.rows {
-		k.op("VMOVUPS Z%d, (DI)", t)
-		if t+1 < k.rows {
-			k.op("ADDQ R8, DI")
+	k.outputs(k.rows)
+	k.end()
+}
+
+// outputs stores the float sums of so many rows, which are in Z0 and so on.
+func (p *printer) outputs(rows int) {
+	for t := range rows {
+		p.op("VMOVUPS Z%d, (DI)", t)
+		if t+1 < rows {
+			p.op("ADDQ R8, DI")
 		}
 	}
-	k.end()
 }
 
 // masks sets Z31 to the mask of a code's lower bits, Z30 to that of the upper bits in place, and Z29 to a table.
