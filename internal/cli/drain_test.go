@@ -24,14 +24,20 @@ func (s *testServer) end() int {
 	return status
 }
 
-func TestAnInterruptEndsStreamsWithAnError(t *testing.T) {
-	s := startServer(t, nil, "--shutdown-drain", "1ms")
+// longStream starts a stream that goes on until the server ends it.
+func (s *testServer) longStream(t *testing.T) *http.Response {
 	body := `{"prompt":"Once","max_tokens":8000,"ignore_eos":true,"stream":true}`
 	resp, err := http.Post(s.url+"/v1/completions", "application/json", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+func TestAnInterruptEndsStreamsWithAnError(t *testing.T) {
+	s := startServer(t, nil, "--shutdown-drain", "1ms")
+	resp := s.longStream(t)
 	s.signals <- os.Interrupt
 	stream, err := io.ReadAll(resp.Body)
 	if err != nil || !strings.HasSuffix(string(stream), "data: [DONE]\n\n") || !strings.Contains(string(stream), `"code":"shutting_down"`) {
@@ -45,12 +51,7 @@ func TestAnInterruptEndsStreamsWithAnError(t *testing.T) {
 
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	s := startServer(t, nil, "--shutdown-drain", "1h")
-	body := `{"prompt":"Once","max_tokens":8000,"ignore_eos":true,"stream":true}`
-	resp, err := http.Post(s.url+"/v1/completions", "application/json", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
+	resp := s.longStream(t)
 	s.signals <- os.Interrupt
 	s.signals <- os.Interrupt
 	if status := <-s.done; status != exitOK {

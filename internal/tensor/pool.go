@@ -352,14 +352,13 @@ func isNew(state, seen uint64) bool { return state&openBit != 0 && state/roundUn
 func (p *Pool) sleep(w *watch) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.leftOut(w.worker):
+	if p.leftOut(w.worker) {
 		p.resting++
 		for !p.closed && p.leftOut(w.worker) {
 			p.rest.Wait()
 		}
 		p.resting--
-	default:
+	} else {
 		p.sleepForRound(w)
 	}
 	w.rounds, w.woke = 0, p.clock()
