@@ -31,13 +31,13 @@ func (s *testServer) longStream(t *testing.T) *http.Response {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { resp.Body.Close() })
 	return resp
 }
 
 func TestAnInterruptEndsStreamsWithAnError(t *testing.T) {
 	s := startServer(t, nil, "--shutdown-drain", "1ms")
 	resp := s.longStream(t)
+	defer resp.Body.Close()
 	s.signals <- os.Interrupt
 	stream, err := io.ReadAll(resp.Body)
 	if err != nil || !strings.HasSuffix(string(stream), "data: [DONE]\n\n") || !strings.Contains(string(stream), `"code":"shutting_down"`) {
@@ -52,6 +52,7 @@ func TestAnInterruptEndsStreamsWithAnError(t *testing.T) {
 func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	s := startServer(t, nil, "--shutdown-drain", "1h")
 	resp := s.longStream(t)
+	defer resp.Body.Close()
 	s.signals <- os.Interrupt
 	s.signals <- os.Interrupt
 	if status := <-s.done; status != exitOK {
