@@ -29,9 +29,10 @@ type beamSearch struct {
 	req    inference.Request
 	limit  int // output tokens
 
-	prompt *inference.PromptInfo
+	prompt *inference.PromptInfo // nil before the first step, and once it was told
+	open   []beam
 	ended  []beam
-	events []inference.Event
+	events []inference.Event // to be told
 	ran    bool
 }
 
@@ -91,26 +92,49 @@ func (s *beamSearch) Next() (inference.Event, error) {
 }
 
 func (s *beamSearch) search() error {
-	open := []beam{{}}
-	for step := 0; step < s.limit && len(open) > 0 && s.canWin(open); step++ {
-		candidates, err := s.extend(open)
+	s.open = []beam{{}}
+	for step := 0; step < s.limit && len(s.open) > 0 && s.canWin(s.open); step++ {
+		candidates, err := s.extend(s.open)
 		if err != nil {
 			return err
 		}
-		open = s.choose(candidates)
+		s.open = s.choose(candidates)
 	}
-	for _, b := range open {
-		b.finish = inference.FinishLength
-		s.ended = append(s.ended, b)
-	}
-	slices.SortStableFunc(s.ended, func(a, b beam) int { return cmp.Compare(s.score(b), s.score(a)) })
-	if len(s.ended) < s.req.Choices {
+	best := s.best()
+	if len(best) < s.req.Choices {
 		return errFewBeams
 	}
-	for i, b := range s.ended[:s.req.Choices] {
+	s.open, s.ended = nil, nil
+	for i, b := range best {
 		s.tell(i, b)
 	}
 	return nil
+}
+
+// best returns the choices that the search has found so far. Beams that are open end here.
+func (s *beamSearch) best() []beam {
+	list := slices.Clone(s.ended)
+	for _, b := range s.open {
+		b.finish = inference.FinishLength
+		list = append(list, b)
+	}
+	slices.SortStableFunc(list, func(a, b beam) int { return cmp.Compare(s.score(b), s.score(a)) })
+	return list[:min(len(list), s.req.Choices)]
+}
+
+// untold counts the output tokens that were found and not told: those of the choices that a search which was cut off
+// would have ended with.
+func (s *beamSearch) untold() int {
+	n := 0
+	for _, b := range s.best() {
+		n += len(b.tokens)
+	}
+	for _, e := range s.events {
+		if e.Token != token.None {
+			n++
+		}
+	}
+	return n
 }
 
 // choose takes the best continuations: those that end are set aside, the best of the others go on.

@@ -92,6 +92,27 @@ func (s *Stream) Close() {
 	}
 }
 
+// Usage counts the tokens that were told, and those of all prompts: the engine has accepted them.
+func (s *Stream) Usage() chat.Usage { return s.total }
+
+// Untold counts what an answer that is cut off has cost and no delta told: beams tell nothing before their search ends.
+// It may be called wherever Next may.
+func (s *Stream) Untold() chat.Usage {
+	var u chat.Usage
+	for _, r := range s.runs {
+		search, ok := r.stream.(*beamSearch)
+		if !ok {
+			continue
+		}
+		u.OutputTokens += search.untold()
+		if search.prompt != nil {
+			u.PromptTokens += len(r.prompt.Tokens)
+			u.CachedTokens += r.cachedTokens(search.prompt)
+		}
+	}
+	return u
+}
+
 // Next waits for the next delta. After the last choice has ended it returns io.EOF.
 func (s *Stream) Next() (chat.Delta, error) {
 	for {
@@ -160,7 +181,7 @@ func (s *Stream) delta(r *run, index int, event inference.Event) (chat.Delta, bo
 }
 
 func (s *Stream) meetPrompt(r *run, info *inference.PromptInfo) {
-	r.cached = min(info.CachedTokens, len(r.prompt.Tokens)-1)
+	r.cached = r.cachedTokens(info)
 	s.total.CachedTokens += r.cached
 	s.clock.prefill += len(r.prompt.Tokens) - r.cached
 	if s.clock.started.IsZero() || info.Started.Before(s.clock.started) {
@@ -169,6 +190,11 @@ func (s *Stream) meetPrompt(r *run, info *inference.PromptInfo) {
 	if info.Logprobs != nil || s.params.PromptLogprobs != nil || s.params.Echo && s.params.Logprobs != nil {
 		r.prompt.Logprobs = s.model.promptTokens(r.prompt, info.Logprobs, s.params)
 	}
+}
+
+// cachedTokens returns how many tokens of the prompt were not computed: the last one always is.
+func (r *run) cachedTokens(info *inference.PromptInfo) int {
+	return min(info.CachedTokens, len(r.prompt.Tokens)-1)
 }
 
 // meet notes when an event was made. An event without a token ends a prompt that was only scored.

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/prompt/jinja"
 	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
 	"github.com/sampo-ai/sampo/internal/testkit/scripted"
+	"github.com/sampo-ai/sampo/internal/token"
 )
 
 // A client that ends its half of the connection counts as gone. It may still read, and must not take what it gets for
@@ -78,5 +80,80 @@ func TestOverflowOfTheLargestNumberIsCounted(t *testing.T) {
 	a := s.post("/v1/chat/completions", `{"max_tokens":9223372036854775807,`+hello+`}`)
 	if a.StatusCode != 400 || !strings.Contains(a.body, "for a total of 92233720368547758") {
 		t.Errorf("got %d %s", a.StatusCode, a.body)
+	}
+}
+
+// counted returns a counter's value; the server may have ended.
+func (s *site) counted(name string) float64 {
+	s.t.Helper()
+	families, err := s.server.metrics.registry.Gather()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	s.t.Fatalf("no metric %s", name)
+	return 0
+}
+
+// Who pays for tokens reads the log: what was taken in and made is no less for an answer that nobody got.
+func TestARequestCutOffBeforeItsFirstTokenTellsItsTokens(t *testing.T) {
+	leave := func(_ *site, conn net.Conn) { _ = conn.Close() }
+	shutDown := func(s *site, _ net.Conn) {
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = s.server.Shutdown(now) // the log tells how it went
+	}
+	for _, tt := range []struct {
+		name, fields string
+		steps        int // tokens that the engine gives before the end
+		end          func(s *site, conn net.Conn)
+		computed     bool // the prompt
+		output       int
+	}{
+		{"whole", `"stream":false`, 0, leave, false, 0},
+		{"stream", `"stream":true`, 0, leave, false, 0},
+		{"stream when the server ends", `"stream":true`, 0, shutDown, false, 0},
+		{"beams without a step", `"use_beam_search":true,"beam_width":2`, 0, leave, false, 0},
+		// The first step takes a token and the next one two; the third step stays half done.
+		{"beams", `"use_beam_search":true,"beam_width":2`, 4, leave, true, 2},
+		{"two beams when the server ends", `"use_beam_search":true,"beam_width":2,"n":2`, 4, shutDown, true, 4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			step := make(chan struct{})
+			said := bytechat.Tokens(bytechat.Tokenizer(), "ab")
+			m, engine := bytechat.New("m", func(inference.Request, int) scripted.Reply {
+				return scripted.Reply{Tokens: said, Step: step, Cached: 3, Logprob: func(int, token.ID) (float32, []inference.TokenLogprob) {
+					return -1, []inference.TokenLogprob{{Token: said[0], Logprob: -1}, {Token: said[1], Logprob: -2}}
+				}}
+			})
+			s := start(t, m, engine, nil)
+			body := `{` + tt.fields + `,` + hello + `}`
+			conn := s.dial(fmt.Sprintf("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+			waitFor(t, "the request", func() bool { return len(engine.Requests()) > 0 })
+			for range tt.steps {
+				step <- struct{}{}
+			}
+			tt.end(s, conn)
+			waitFor(t, "the log", func() bool { return strings.Contains(s.log.String(), "msg=request ") })
+			prompt := len(engine.Requests()[0].Prompt)
+			computed, cached := 0, 0
+			if tt.computed {
+				computed, cached = prompt, 3
+			}
+			if want := fmt.Sprintf("prompt_tokens=%d cached_tokens=%d output_tokens=%d ", prompt, cached, tt.output); !strings.Contains(s.log.String(), want) {
+				t.Errorf("the log has no %q: %s", want, s.log)
+			}
+			for name, want := range map[string]int{
+				"vllm:prompt_tokens_total": computed, "vllm:prompt_tokens_cached_total": cached, "vllm:generation_tokens_total": tt.output,
+			} {
+				if got := s.counted(name); got != float64(want) {
+					t.Errorf("%s is %v, want %d", name, got, want)
+				}
+			}
+		})
 	}
 }

@@ -95,7 +95,7 @@ func (m *metrics) addModels(make maker, models []Model) {
 	for name, help := range map[string]string{
 		"vllm:prompt_tokens_total":        "Prompt tokens of requests whose first token came.",
 		"vllm:prompt_tokens_cached_total": "Of those, tokens read from the prefix cache.",
-		"vllm:generation_tokens_total":    "Output tokens given to clients.",
+		"vllm:generation_tokens_total":    "Output tokens, those of a beam search that was cut off too.",
 		"vllm:prefix_cache_queries_total": "Prompt tokens looked up in the prefix cache.",
 		"vllm:prefix_cache_hits_total":    "Prompt tokens found in the prefix cache.",
 	} {

@@ -22,6 +22,7 @@ type watched struct {
 func (x *exchange) watch(s *answer.Stream, choices int) *watched {
 	m := x.s.metrics.models[x.model]
 	m.choices.Observe(float64(max(1, choices)))
+	x.usage = s.Usage() // should it be cut off before its first token
 	return &watched{Stream: s, x: x, m: m, last: map[int]time.Time{}}
 }
 
@@ -37,10 +38,7 @@ func (w *watched) Next() (chat.Delta, error) {
 		w.m.first.Observe(max(0, d.At.Sub(x.begun).Seconds()))
 	}
 	if d.Prompt != nil {
-		w.m.promptTokens.Add(float64(d.Usage.PromptTokens))
-		w.m.queries.Add(float64(d.Usage.PromptTokens))
-		w.m.cachedTokens.Add(float64(d.Usage.CachedTokens))
-		w.m.hits.Add(float64(d.Usage.CachedTokens))
+		w.countPrompt(d.Usage)
 	}
 	w.m.outputTokens.Add(float64(len(d.Tokens)))
 	if len(d.Tokens) > 0 {
@@ -57,4 +55,21 @@ func (w *watched) Next() (chat.Delta, error) {
 		x.finishes[d.Choice] = x.finish
 	}
 	return d, nil
+}
+
+// Close implements answer.Source. What was computed for an answer that is cut off counts like what was told.
+func (w *watched) Close() {
+	w.Stream.Close()
+	u := w.Untold()
+	w.x.usage.CachedTokens += u.CachedTokens
+	w.x.usage.OutputTokens += u.OutputTokens
+	w.countPrompt(u)
+	w.m.outputTokens.Add(float64(u.OutputTokens))
+}
+
+func (w *watched) countPrompt(u chat.Usage) {
+	w.m.promptTokens.Add(float64(u.PromptTokens))
+	w.m.queries.Add(float64(u.PromptTokens))
+	w.m.cachedTokens.Add(float64(u.CachedTokens))
+	w.m.hits.Add(float64(u.CachedTokens))
 }
