@@ -409,7 +409,7 @@ func TestMarkersOfTheTemplateAreControlTokens(t *testing.T) {
 
 func TestBrokenFoldersAreRefusedByFileAndReason(t *testing.T) {
 	for _, tt := range []struct{ name, file, data, want string }{
-		{"no configuration", "config.json", "", "no config.json"},
+		{"no configuration", "config.json", "", "no config.json; a model is a .gguf file, or a folder"},
 		{"broken JSON", "config.json", "{", "config.json"},
 		{"no object", "config.json", "[]", "config.json: got a JSON value that is no object"},
 		{"deep JSON", "generation_config.json", strings.Repeat("[", 100), "generation_config.json"},

@@ -28,7 +28,7 @@ func (b *Bundle) readFolder(dir string, opt Options) error {
 	}
 	if !opt.TextOnly {
 		if config == nil {
-			return fmt.Errorf("bundle: %s: no config.json: %w", dir, fs.ErrNotExist)
+			return weights.MissingError("bundle: " + dir + ": no config.json; a model is a .gguf file, or a folder with config.json and .safetensors files")
 		}
 		if err := b.openWeights(dir); err != nil {
 			return err

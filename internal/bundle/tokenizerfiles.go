@@ -4,7 +4,6 @@ package bundle
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -71,7 +70,7 @@ func readFiles(dir, name string, config, specialMap *ordjson.Object) (TokenizerF
 	for name, at := range map[string]*[]byte{"merges.txt": &f.Merges, "added_tokens.json": &f.Added} {
 		more, err := weights.ReadIn(dir, name, maxTokenizerBytes)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return f, fmt.Errorf("%s: %w", name, err)
+			return f, err // it names the file
 		}
 		*at = more
 	}

@@ -106,7 +106,7 @@ func (d *diagnosis) lookAtHome() {
 		d.HomeState = "not there yet; it is made when needed"
 	case err != nil:
 		d.HomeState = "unreadable"
-		d.problem("%s: %v", d.Home, err)
+		d.problem("the home cannot be looked at: %v", err)
 	case !info.IsDir():
 		d.HomeState = "not a folder"
 		d.problem("%s is not a folder", d.Home)

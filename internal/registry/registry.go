@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sampo-ai/sampo/internal/weights"
 )
 
 // Config says where models come from.
@@ -138,8 +140,10 @@ func (r *Registry) find(name string) (Model, error) {
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist) && (looksLikePath(name) || there(name)):
 		return Model{}, fmt.Errorf("registry: %w", err) // no permission, a loop of links
+	case looksLikePath(name) && there(name):
+		return Model{}, weights.MissingError("registry: " + name + ": the link leads to a file that is not there; get the model again")
 	case looksLikePath(name):
-		return Model{}, fmt.Errorf("registry: %s: no such file or folder: %w", name, fs.ErrNotExist)
+		return Model{}, weights.MissingError("registry: " + name + ": no such file or folder; sampo list shows the models on this machine")
 	}
 	return r.pick(name, r.all())
 }

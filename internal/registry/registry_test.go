@@ -291,7 +291,7 @@ func TestUnknownNamesAreAnsweredWithHelp(t *testing.T) {
 		{"mini-chat", `near it are sampo/mini-chat`, ErrUnknownModel},
 		{"o/snap:Q3_K", `registry: o/snap has no "Q3_K" on this machine; it has o/snap:Q4_K_M, o/snap:Q8_0, o/snap:BF16, o/snap:Q5_0`, ErrUnknownModel},
 		{"o/two", `registry: o/two means several models: name one of o/two:first.gguf, o/two:second.gguf`, nil},
-		{"./none", `registry: ./none: no such file or folder`, fs.ErrNotExist},
+		{"./none", `registry: ./none: no such file or folder; sampo list shows the models on this machine`, fs.ErrNotExist},
 		{"none.gguf", `registry: none.gguf: no such file or folder`, fs.ErrNotExist},
 		{"/none", `registry: /none: no such file or folder`, fs.ErrNotExist},
 		{"evil", `model "evil" is not on this machine`, ErrUnknownModel},
@@ -301,6 +301,17 @@ func TestUnknownNamesAreAnsweredWithHelp(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("Resolve(%q): got %v, want %q", tt.name, err, tt.want)
 		}
+	}
+}
+
+func TestALinkThatLeadsNowhereIsNoPathThatIsNotThere(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "lost.gguf")
+	if err := os.Symlink("nowhere.gguf", link); err != nil {
+		t.Skip(err)
+	}
+	want := "registry: " + link + ": the link leads to a file that is not there; get the model again"
+	if _, err := New(Config{}).Resolve(link); !errors.Is(err, fs.ErrNotExist) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

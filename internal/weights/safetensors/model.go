@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -88,7 +87,7 @@ func find(dir string) (string, error) {
 	case len(names) == 1 && !shardPattern.MatchString(names[0]):
 		return names[0], nil
 	case len(names) == 0:
-		return "", fmt.Errorf("safetensors: %s: no %s file%s: %w", dir, suffix, other, fs.ErrNotExist)
+		return "", weights.MissingError("safetensors: " + dir + ": no " + suffix + " file" + other + "; get the weights in this format, too")
 	}
 	return "", fmt.Errorf("safetensors: %s: got %d files, want model%s or model%s to say which belong together", dir, len(names), suffix, indexSuffix)
 }

@@ -167,6 +167,11 @@ func TestFoldersWithoutAClearModelAreErrors(t *testing.T) {
 			t.Errorf("got %v, want an error with %q", err, tt.want)
 		}
 	}
+	empty := t.TempDir()
+	want := "safetensors: " + empty + ": no .safetensors file; get the weights in this format, too"
+	if _, err := Open(empty); !errors.Is(err, fs.ErrNotExist) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 	if _, err := Open(filepath.Join(t.TempDir(), "none.safetensors")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want that it does not exist", err)
 	}
