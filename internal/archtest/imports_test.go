@@ -20,12 +20,13 @@ type rule struct {
 // rules is the import table. A directory that is not listed takes the rule of the nearest listed directory above it;
 // packages below one listed directory may import each other.
 var rules = map[string]rule{
-	"internal/kernel":  {layer: 0, because: "a leaf: kernels never see a model"},
-	"internal/token":   {layer: 0, because: "a leaf"},
-	"internal/ordjson": {layer: 0, because: "a leaf"},
-	"internal/webui":   {layer: 0, because: "a leaf"},
-	"assets":           {layer: 0, because: "a leaf"},
-	"internal/chat":    {layer: 0, also: []string{"internal/token", "internal/ordjson"}, because: "the neutral form names token IDs and JSON values"},
+	"internal/kernel":    {layer: 0, because: "a leaf: kernels never see a model"},
+	"internal/token":     {layer: 0, because: "a leaf"},
+	"internal/ordjson":   {layer: 0, because: "a leaf"},
+	"internal/webui":     {layer: 0, because: "a leaf"},
+	"internal/wholefile": {layer: 0, because: "a leaf"},
+	"assets":             {layer: 0, because: "a leaf"},
+	"internal/chat":      {layer: 0, also: []string{"internal/token", "internal/ordjson"}, because: "the neutral form names token IDs and JSON values"},
 
 	"internal/quant":     {layer: 1},
 	"internal/tokenizer": {layer: 1},

@@ -20,6 +20,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/registry"
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
+	"github.com/sampo-ai/sampo/internal/wholefile"
 )
 
 // quantizeFlags are the flags of quantize.
@@ -129,31 +130,27 @@ func openForQuantize(found registry.Model) (*quantize.Model, error) {
 	return quantize.FromGGUF(f), nil
 }
 
-// writeAtomically writes a file that appears under its name when it is complete, and not at all if write fails.
-func writeAtomically(path string, write func(w io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+// writeAtomically writes a file that appears under its name when it is complete, and not at all if write fails. What was left
+// when an earlier one was killed makes room.
+func writeAtomically(path string, write func(w io.Writer) error) error {
+	dir, pattern := filepath.Dir(path), "."+filepath.Base(path)+".*"
+	wholefile.Clean(dir, pattern)
+	f, err := wholefile.Create(dir, pattern)
 	if err != nil {
+		return fmt.Errorf("quantize: %w", err)
+	}
+	err = write(f)
+	if err == nil && posixModes {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		f.Discard()
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = f.Close() // may be closed already
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	if err := write(f); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil && posixModes {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return f.Place(path, os.Rename)
 }
 
 // quantizeProgress tells how far the writing is: with a bar on a terminal, else with a line for every tenth.

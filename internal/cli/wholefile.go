@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/sampo-ai/sampo/internal/wholefile"
 )
 
 // replaceFile writes a file whole or not at all, and its folder if need be.
@@ -31,12 +33,15 @@ func createFile(path string, data []byte) error {
 }
 
 // placeFile writes a file of its owner under another name, makes sure that it is on the disk, and hands it to place. So an end
-// at any time leaves no part of it under its own name, which the next start would refuse.
+// at any time leaves no part of it under its own name, which the next start would refuse. What was left under the other name goes.
 func placeFile(path string, data []byte, place func(part, path string) error) error {
-	if err := ensureDir(filepath.Dir(path)); err != nil {
+	const pattern = "part-*"
+	dir := filepath.Dir(path)
+	if err := ensureDir(dir); err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(path), "part-*")
+	wholefile.Clean(dir, pattern)
+	part, err := wholefile.Create(dir, pattern)
 	if err != nil {
 		return err
 	}
@@ -44,11 +49,9 @@ func placeFile(path string, data []byte, place func(part, path string) error) er
 	if err == nil {
 		err = part.Sync()
 	}
-	if err = errors.Join(err, part.Close()); err == nil {
-		err = place(part.Name(), path)
-	}
 	if err != nil {
-		_ = os.Remove(part.Name()) // it may be gone
+		part.Discard()
+		return err
 	}
-	return err
+	return part.Place(path, place)
 }

@@ -5,11 +5,17 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/sampo-ai/sampo/internal/wholefile"
 )
 
 // A server that was killed while it made its key or its secret left an empty file, and the next start refused it. Whoever looks
@@ -59,6 +65,46 @@ func TestAFileThatCannotBePlacedLeavesNothing(t *testing.T) {
 	})
 	if left, _ := os.ReadDir(dir); !errors.Is(err, full) || len(left) != 0 {
 		t.Errorf("%v, and left: %v", err, left)
+	}
+}
+
+// A server that was killed left part-123 in the home, and a quantize .model.gguf.123 of some gigabytes, for ever.
+func TestWhatAKilledProcessLeftGoesWithTheNextFile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		left  string
+		write func(path string) error
+	}{
+		"home":     {"part-17", func(path string) error { return replaceFile(path, []byte("data")) }},
+		"quantize": {".file.17", func(path string) error { return writeAtomically(path, func(io.Writer) error { return nil }) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, tt.left), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			past := time.Now().Add(-24 * time.Hour) // Windows takes what is young for what is written
+			if err := os.Chtimes(filepath.Join(dir, tt.left), past, past); err != nil {
+				t.Fatal(err)
+			}
+			running, err := wholefile.Create(dir, strings.Replace(tt.left, "17", "*", 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer running.Discard()
+			if err := tt.write(filepath.Join(dir, "file")); err != nil {
+				t.Fatal(err)
+			}
+			var left []string
+			entries, err := os.ReadDir(dir)
+			for _, e := range entries {
+				left = append(left, e.Name())
+			}
+			want := []string{filepath.Base(running.Name()), "file"}
+			slices.Sort(want)
+			if err != nil || !slices.Equal(left, want) {
+				t.Errorf("left are %q, %v, want the file and that of the process that runs: %q", left, err, want)
+			}
+		})
 	}
 }
 

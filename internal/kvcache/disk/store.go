@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/wholefile"
 )
 
 // A Name is what a block is known by.
@@ -71,13 +72,17 @@ func Open(dir string, identity []byte, limit int64) (*Store, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("disk: %w", err)
 	}
+	wholefile.Clean(s.dir, unfinished) // other servers may write there now
 	if err := s.scan(); err != nil {
 		return nil, fmt.Errorf("disk: %w", err)
 	}
 	return s, nil
 }
 
-// scan finds the files that are there, and removes what a crash left.
+// unfinished names files that are not whole yet.
+const unfinished = "new-*"
+
+// scan finds the files that are there.
 func (s *Store) scan() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -95,9 +100,6 @@ func (s *Store) scan() error {
 		}
 		name, ok := parse(e.Name())
 		if !ok {
-			if strings.HasPrefix(e.Name(), "new-") {
-				_ = os.Remove(filepath.Join(s.dir, e.Name()))
-			}
 			continue
 		}
 		all = append(all, found{file{name: name, size: info.Size()}, info.ModTime()})
@@ -179,19 +181,16 @@ func (s *Store) Write(n Name, contents []byte) error {
 }
 
 // put writes a file under another name first, so that nobody meets half of it.
-func (s *Store) put(n Name, data []byte) (err error) {
-	f, err := os.CreateTemp(s.dir, "new-")
+func (s *Store) put(n Name, data []byte) error {
+	f, err := wholefile.Create(s.dir, unfinished)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(s.dir, n.fileName()))
+	if _, err := f.Write(data); err != nil {
+		f.Discard()
+		return err
 	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return err
+	return f.Place(filepath.Join(s.dir, n.fileName()), os.Rename)
 }
 
 // Read returns a block's contents. The error is ErrDamaged, or that of the file system; the block is forgotten then.

@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/wholefile"
 )
 
 func open(t *testing.T, dir, identity string, limit int64) *Store {
@@ -92,6 +94,36 @@ func TestAFileOfAnotherModelIsNotRead(t *testing.T) {
 	}
 	if got, err := b.Read(name(1, 0)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("got %q, %v, want ErrDamaged", got, err)
+	}
+}
+
+// Opening a folder took away the file that another server was writing there.
+func TestOpeningRemovesOnlyWhatNobodyWrites(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, dir, "model", 1<<20)
+	written, err := wholefile.Create(first.dir, unfinished)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(first.dir, "new-17")
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(left, past, past); err != nil {
+		t.Fatal(err)
+	}
+	second := open(t, dir, "model", 1<<20)
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what a crash left is still there: %v", err)
+	}
+	if err := written.Place(filepath.Join(first.dir, "placed"), os.Rename); err != nil {
+		t.Errorf("another server's file: %v", err)
+	}
+	write(t, second, name(1, 0), "contents")
+	entries, err := os.ReadDir(first.dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("the folder has %v, %v, want two files", entries, err)
 	}
 }
 
