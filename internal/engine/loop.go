@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime/debug"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/sampo-ai/sampo/internal/inference"
 	"github.com/sampo-ai/sampo/internal/kvcache"
+	"github.com/sampo-ai/sampo/internal/kvcache/disk"
 )
 
 // run is the engine's goroutine.
@@ -18,7 +20,7 @@ func (e *Engine) run() {
 	defer close(e.done)
 	if s := e.spill; s != nil {
 		s.done.Go(func() {
-			s.run(e.lost, func() { e.post(order{kind: wake}) })
+			s.run(e.tellOfDisk, func() { e.post(order{kind: wake}) })
 		})
 		defer s.done.Wait()
 		defer close(s.write)
@@ -37,8 +39,12 @@ func (e *Engine) run() {
 	}
 }
 
-// lost tells of a block that could not be written to the disk.
-func (e *Engine) lost(err error) {
+// tellOfDisk logs that a block could not be written to the disk, or that all before it are gone.
+func (e *Engine) tellOfDisk(err error) {
+	if errors.Is(err, disk.ErrRemade) {
+		e.cfg.Logger.Warn("engine: the cache blocks on the disk are gone", "error", err)
+		return
+	}
 	if blocks := e.spill.losses.add(err, time.Now()); blocks > 0 {
 		e.cfg.Logger.Warn("engine: cache blocks not written to the disk", "blocks", blocks, "error", err)
 	}

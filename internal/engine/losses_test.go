@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,7 +23,7 @@ func TestADiskThatTakesNothingIsToldOfOnceAndAtTheEnd(t *testing.T) {
 	dir := t.TempDir()
 	var log bytes.Buffer // read after the engine has ended
 	e := withDisk(t, newFake(400), dir, Config{MaxContext: 400, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	if err := os.RemoveAll(dir); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil { // a folder would be made again
 		t.Fatal(err)
 	}
 	for i := range token.ID(5) {
@@ -32,7 +33,7 @@ func TestADiskThatTakesNothingIsToldOfOnceAndAtTheEnd(t *testing.T) {
 			t.Error(got.err)
 		}
 	}
-	if err := e.Flush(t.Context()); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "cache blocks could not be written") {
+	if err := e.Flush(t.Context()); err == nil || !strings.Contains(err.Error(), "cache blocks could not be written") {
 		t.Errorf("flush: %v", err)
 	}
 	if err := e.Close(); err != nil {
@@ -40,6 +41,38 @@ func TestADiskThatTakesNothingIsToldOfOnceAndAtTheEnd(t *testing.T) {
 	}
 	if got := strings.Count(log.String(), "not written to the disk"); got != 1 {
 		t.Errorf("%d warnings, want 1:\n%s", got, &log)
+	}
+}
+
+// A folder that was deleted under a running server was never made again: all blocks were lost until it ended.
+func TestAFolderThatIsDeletedIsMadeAgainAndToldOfOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	var log bytes.Buffer // read after the engine has ended
+	e := withDisk(t, newFake(400), dir, Config{MaxContext: 400, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	ask := func(first token.ID) []token.ID {
+		prompt := make([]token.ID, 200)
+		prompt[0] = first
+		if got := submitAndRead(t.Context(), e, plainRequest(prompt, 20)); got.err != nil {
+			t.Error(got.err)
+		}
+		waitForDisk(t, e, prompt)
+		return prompt
+	}
+	ask(1)
+	if err := errors.Join(e.Flush(t.Context()), os.RemoveAll(dir)); err != nil {
+		t.Fatal(err)
+	}
+	ask(2)
+	last := ask(3)
+	if err := errors.Join(e.Flush(t.Context()), e.Close()); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Count(log.String(), "level=WARN"); got != 1 || !strings.Contains(log.String(), dir) {
+		t.Errorf("%d warnings, want 1 that names %s:\n%s", got, dir, &log)
+	}
+	again := withDisk(t, newFake(400), dir, Config{MaxContext: 400})
+	if got := submitAndRead(t.Context(), again, plainRequest(last, 20)); got.err != nil || got.prompt.CachedTokens != 192 {
+		t.Errorf("after a restart %d tokens are cached, %v, want 192", got.prompt.CachedTokens, got.err)
 	}
 }
 

@@ -58,11 +58,11 @@ func newSpill(store *disk.Store, cache *model.Cache, c model.Config) *spill {
 	return s
 }
 
-// run writes blocks until the channel is closed. wake is called after each.
-func (s *spill) run(failed func(error), wake func()) {
+// run writes blocks until the channel is closed. Errors are given to tell; wake is called after each block.
+func (s *spill) run(tell func(error), wake func()) {
 	for b := range s.write {
 		if err := s.store.Write(b.name, b.data); err != nil {
-			failed(err)
+			tell(err)
 		}
 		s.free <- b.data
 		wake()

@@ -20,6 +20,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +40,9 @@ type Name struct {
 
 // ErrDamaged says that a file did not hold what it should. It is gone.
 var ErrDamaged = errors.New("disk: damaged block")
+
+// ErrRemade says that somebody deleted the folder, and that it was made again. The block is in it, those before are gone.
+var ErrRemade = errors.New("disk: the folder was deleted and is made again")
 
 // A Store is a folder with the blocks of one identity. Its methods may be called from any goroutine.
 type Store struct {
@@ -152,7 +156,8 @@ func (s *Store) Bytes() int64 {
 	return s.bytes
 }
 
-// Write keeps a block's contents. A file that is there already is read, and written again only if it is damaged.
+// Write keeps a block's contents. A file that is there already is read, and written again only if it is damaged. ErrRemade is
+// told of once for each time that the folder was deleted; with any other error the block is not kept.
 func (s *Store) Write(n Name, contents []byte) error {
 	size := int64(headerBytes + len(contents) + sha256.Size)
 	if size > s.limit {
@@ -166,7 +171,14 @@ func (s *Store) Write(n Name, contents []byte) error {
 	data := make([]byte, 0, size)
 	data = append(append(data, s.header(n)...), contents...)
 	data = append(data, s.sum(data)...)
-	if err := s.put(n, data); err != nil {
+	var remade error
+	err := s.put(n, data)
+	if errors.Is(err, fs.ErrNotExist) {
+		if remade, err = s.remake(); err == nil {
+			err = s.put(n, data)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
 	s.mu.Lock()
@@ -177,7 +189,23 @@ func (s *Store) Write(n Name, contents []byte) error {
 	s.files[n] = s.used.PushBack(&file{n, size, true})
 	s.bytes += size
 	s.trim()
-	return nil
+	return remade
+}
+
+// remake makes the folder again and forgets what was in it, unless it is there.
+func (s *Store) remake() (remade, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := os.Stat(s.dir); err == nil {
+		return nil, nil
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	clear(s.files)
+	s.used.Init()
+	s.bytes = 0
+	return fmt.Errorf("%w: %s", ErrRemade, s.dir), nil
 }
 
 // put writes a file under another name first, so that nobody meets half of it.

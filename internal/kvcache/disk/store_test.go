@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,6 +125,40 @@ func TestOpeningRemovesOnlyWhatNobodyWrites(t *testing.T) {
 	entries, err := os.ReadDir(first.dir)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("the folder has %v, %v, want two files", entries, err)
+	}
+}
+
+func TestAFolderThatIsDeletedIsMadeAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	s := open(t, dir, "model", 1<<20)
+	write(t, s, name(1, 0), "before")
+	for range 2 {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Write(name(2, 0), []byte("after")); !errors.Is(err, ErrRemade) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("the first block after: %v, want ErrRemade and the folder", err)
+		}
+		write(t, s, name(3, 0), "later") // says nothing
+		for b, want := range []bool{false, false, true, true} {
+			if n := name(byte(b), 0); s.Has(n) != want || s.Sound(n) != want {
+				t.Errorf("block %d is there: %t, want %t", b, s.Has(n), want)
+			}
+		}
+		if again := open(t, dir, "model", 1<<20); again.Bytes() != s.Bytes() {
+			t.Errorf("%d bytes are counted, %d are there", s.Bytes(), again.Bytes())
+		}
+	}
+}
+
+func TestAFolderThatCannotBeMadeAgainIsAnError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	s := open(t, dir, "model", 1<<20)
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(name(1, 0), []byte("lost")); err == nil || errors.Is(err, ErrRemade) || s.Has(name(1, 0)) {
+		t.Errorf("got %v, want that it was not written", err)
 	}
 }
 
