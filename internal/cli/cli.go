@@ -154,7 +154,7 @@ func newRoot(env *Env) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError("", err)} })
 	root.AddCommand(
 		newServe(env), newRun(env), newList(env), newShow(env), newBench(env),
-		newQuantize(env), newTokenize(env), newRender(env), newAPI(env), newPull(), newVersion(env), newDoctor(env),
+		newQuantize(env), newTokenize(env), newRender(env), newAPI(env), newPull(env), newVersion(env), newDoctor(env),
 	)
 	return root
 }

@@ -173,7 +173,7 @@ func (r *Registry) pick(name string, all []Model) (Model, error) {
 		return Model{}, fmt.Errorf("registry: %s is on this machine but cannot be opened: %s (in %s); get it again", broken[0].Name, broken[0].Problem, broken[0].where())
 	}
 	if others = whole(others); len(others) > 0 {
-		return Model{}, fmt.Errorf("registry: %s has no %q on this machine; it has %s: %w", repo, variant, names(others), ErrUnknownModel)
+		return Model{}, &UnknownError{Name: name, Variants: names(others)}
 	}
 	return Model{}, unknown(name, whole(all))
 }
@@ -221,15 +221,14 @@ func choose(name string, fits []Model) (Model, error) {
 			}
 		}
 	}
-	return Model{}, fmt.Errorf("registry: %s means several models: name one of %s", name, names(fits))
+	return Model{}, fmt.Errorf("registry: %s means several models: name one of %s", name, strings.Join(names(fits), ", "))
 }
 
-func names(models []Model) string {
-	var all []string
+func names(models []Model) (all []string) {
 	for _, m := range models {
 		if !slices.Contains(all, m.Name) {
 			all = append(all, m.Name)
 		}
 	}
-	return strings.Join(all, ", ")
+	return all
 }

@@ -17,23 +17,40 @@ var ErrUnknownModel = errors.New("unknown model")
 
 // An UnknownError is an ErrUnknownModel with what may help.
 type UnknownError struct {
-	Name string
-	Near []string // names of models that are here and look alike
+	Name     string
+	Near     []string // names of models that are here and look alike
+	Variants []string // names of models that are here and of the same repository
 }
 
-var repoPattern = regexp.MustCompile(`^[\w.-]+/[\w.-]+(:[\w./-]+)?$`)
+// repoPattern is a name of huggingface.co, perhaps with a variant and a backend.
+var repoPattern = regexp.MustCompile(`^([\w.-]+/[\w.-]+)(:[\w./-]+)?(@[a-z][a-z0-9-]*)?$`)
+
+// HowToGet says which commands get a model and serve it: Sampo itself downloads nothing. With ok false, the name is none that
+// huggingface.co may know.
+func HowToGet(name string) (commands string, ok bool) {
+	m := repoPattern.FindStringSubmatch(name)
+	if m == nil {
+		return "hf download OWNER/NAME, then sampo serve OWNER/NAME", false
+	}
+	return fmt.Sprintf("hf download %s, then sampo serve %s", m[1], name), true
+}
 
 // Error says what to do next.
 func (e *UnknownError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "registry: model %q is not on this machine", e.Name)
+	if len(e.Variants) > 0 {
+		repo, variant, _ := strings.Cut(e.Name, ":")
+		fmt.Fprintf(&b, "registry: %s has no %q on this machine; it has %s", repo, variant, strings.Join(e.Variants, ", "))
+	} else {
+		fmt.Fprintf(&b, "registry: model %q is not on this machine", e.Name)
+	}
 	if len(e.Near) > 0 {
 		fmt.Fprintf(&b, "; near it are %s", strings.Join(e.Near, ", "))
 	}
-	if repoPattern.MatchString(e.Name) {
-		fmt.Fprintf(&b, "; to get it: sampo pull %s", e.Name)
+	if get, ok := HowToGet(e.Name); ok {
+		fmt.Fprintf(&b, "; to get it: %s (sampo pull %s says more)", get, e.Name)
 	} else {
-		b.WriteString("; sampo list shows those that are, sampo pull OWNER/NAME says how to get one")
+		fmt.Fprintf(&b, "; sampo list shows those that are; to get another: %s (sampo pull OWNER/NAME says more)", get)
 	}
 	return b.String()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/inference"
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/prompt/jinja"
+	"github.com/sampo-ai/sampo/internal/registry"
 	"github.com/sampo-ai/sampo/internal/wire/openai"
 )
 
@@ -126,10 +127,20 @@ func errBody(cause error) *problem {
 	return p
 }
 
-func errModel(name string) *problem {
-	const most = 512 // twice in the message, which has a bound too
+// errModel says which models there are, and what makes another one available.
+func (s *Server) errModel(name string) *problem {
+	const most = 512 // some times in the message, which has a bound too
 	name = strings.ToValidUTF8(name[:min(len(name), most)], "")
-	p := badRequest("model_not_found", "model", "The model `%s` does not exist. Get it with: sampo pull %s", name, name)
+	what := "it"
+	get, ok := registry.HowToGet(name)
+	if !ok {
+		what = "another"
+	}
+	message := fmt.Sprintf("The model `%s` does not exist. To get %s: %s (sampo pull %s says more).", name, what, get, name)
+	if len(s.cfg.Models) > 0 {
+		message += " This server has: " + namesOf(s.cfg.Models) + "."
+	}
+	p := badRequest("model_not_found", "model", "%s", message)
 	p.status = http.StatusNotFound
 	return p
 }

@@ -26,7 +26,7 @@ func (s *Server) model(name string, usable func(Model) bool) (Model, error) {
 		if i := s.absent(name); i >= 0 {
 			return Model{}, s.errMemory(s.cfg.Absent[i])
 		}
-		return Model{}, errModel(name)
+		return Model{}, s.errModel(name)
 	}
 	if len(s.cfg.Models) == 1 {
 		return s.cfg.Models[0], nil
@@ -35,11 +35,16 @@ func (s *Server) model(name string, usable func(Model) bool) (Model, error) {
 	if len(candidates) == 1 {
 		return candidates[0], nil
 	}
-	names := make([]string, len(candidates))
-	for i, m := range candidates {
+	return Model{}, badRequest(openai.CodeMissing, "model", "Missing required parameter: 'model'. This server has: %s.", namesOf(candidates))
+}
+
+// namesOf lists models for a message.
+func namesOf(models []Model) string {
+	names := make([]string, len(models))
+	for i, m := range models {
 		names[i] = m.Name
 	}
-	return Model{}, badRequest(openai.CodeMissing, "model", "Missing required parameter: 'model'. This server has: %s.", strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 // absent returns the place of a model that is not in memory, or -1.

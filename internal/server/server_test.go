@@ -176,7 +176,7 @@ func TestErrorsComeInTheirOrder(t *testing.T) {
 		{"JSON", "POST", "/v1/chat/completions", `{"model":`, []string{key}, 400, "invalid_request_error", "", "invalid_json", "byte 9"},
 		{"not an object", "POST", "/v1/chat/completions", `[]`, []string{key}, 400, "invalid_request_error", "", "invalid_type", ""},
 		{"types before model", "POST", "/v1/chat/completions", `{"model":"nope","temperature":"x",` + hello + `}`, []string{key}, 400, "invalid_request_error", "temperature", "invalid_type", ""},
-		{"model before unsupported", "POST", "/v1/chat/completions", `{"model":"nope","prediction":{},` + hello + `}`, []string{key}, 404, "invalid_request_error", "model", "model_not_found", "sampo pull nope"},
+		{"model before unsupported", "POST", "/v1/chat/completions", `{"model":"nope","prediction":{},` + hello + `}`, []string{key}, 404, "invalid_request_error", "model", "model_not_found", "The model `nope` does not exist. To get another: hf download OWNER/NAME, then sampo serve OWNER/NAME (sampo pull nope says more). This server has: m."},
 		{"unsupported before length", "POST", "/v1/chat/completions", `{"prediction":{},"max_tokens":99999,` + hello + `}`, []string{key}, 400, "invalid_request_error", "prediction", "unsupported_parameter", ""},
 		{
 			"length", "POST", "/v1/chat/completions", `{"max_tokens":1024,` + hello + `}`,

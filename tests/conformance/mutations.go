@@ -127,6 +127,7 @@ var mutations = []mutation{
 	{2, "max_completion_tokens is ignored", without("max_completion_tokens"), nil},
 	{3, "null is a value", nil, where(`"seed":null`, otherContent)},
 	{4, "the message does not help", nil, swap("sampo pull", "get")},
+	{4, "it names nothing that works today", nil, swap("hf download", "get")},
 	{5, "the model is checked first", nil, where(`"nope"`, status(400, 404))},
 	{6, "the model's name is lost", nil, rewrite(`"model":"[^"]*"`, `"model":""`)},
 	{7, "no param", nil, rewrite(`"param":"messages[^"]*"`, `"param":null`)},

@@ -44,7 +44,9 @@ var plainCases = []testCase{
 	{4, "an unknown model is 404 and says how to get it", func(c *check) {
 		r := c.send(http.MethodPost, chatPath, c.request("model", "nope"))
 		c.isError(r, 404, "model_not_found", "model")
-		c.expect(strings.Contains(r.message(), "sampo pull nope"), "message %q", r.message())
+		for _, words := range []string{"sampo pull nope", "hf download "} {
+			c.expect(strings.Contains(r.message(), words), "message %q", r.message())
+		}
 	}},
 	{5, "types are checked before the model", func(c *check) {
 		c.refused(chatPath, c.request("model", "nope", "temperature", "x"), "temperature")
