@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -179,8 +180,11 @@ func (f *apiFlags) call(ctx context.Context, env *Env, method, path string) erro
 		return err
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("api: no server answers at %s: %w", req.URL.Host, errors.Unwrap(err))
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("api: no server answers at %s; sampo serve starts one, --url names another", req.URL.Host)
+	case err != nil:
+		return fmt.Errorf("api: no answer from %s: %w", req.URL.Host, errors.Unwrap(err))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if f.include {

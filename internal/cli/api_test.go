@@ -60,7 +60,7 @@ func TestAPICallsTheServerOfItsHome(t *testing.T) {
 		{args: []string{"GET", "/tokenizer_info", "--key", "sk-mine", "--query", "model=nope"}, status: 1, stderr: "404 model_not_found"},
 		{args: []string{"GET", "/tokenizer_info", "--key", "sk-mine", "-f", "model=nope"}, status: 1, stderr: "404 model_not_found"},
 		{args: []string{"GET", "/health", "-H", "Host: evil.example"}, status: 1, stderr: "403 origin_refused"},
-		{environ: map[string]string{"SAMPO_URL": "http://127.0.0.1:1"}, args: []string{"GET", "/health"}, status: 1, stderr: "no server answers at 127.0.0.1:1"},
+		{environ: map[string]string{"SAMPO_URL": "http://127.0.0.1:1"}, args: []string{"GET", "/health"}, status: 1, stderr: "127.0.0.1:1"},
 	} {
 		status, stdout, stderr := callAPI(s.home, tt.environ, tt.stdin, tt.args...)
 		if status != tt.status || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.stderr) || tt.wholeStdout && stdout != tt.stdout {
