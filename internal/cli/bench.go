@@ -18,10 +18,11 @@ import (
 
 // benchFlags are the flags of bench.
 type benchFlags struct {
-	opt     bench.Options
-	threads int
-	quick   bool
-	asJSON  bool
+	opt       bench.Options
+	cacheType string
+	threads   int
+	quick     bool
+	asJSON    bool
 }
 
 // newBench measures a model against the limits of the machine.
@@ -52,6 +53,7 @@ func newBench(env *Env) *cobra.Command {
 	flags.IntSliceVar(&f.opt.Parallel, "parallel", f.opt.Parallel, "sequences that decode together")
 	flags.IntVar(&f.opt.Repeat, "repeat", f.opt.Repeat, "measurements of each size; the median counts")
 	flags.IntVar(&f.threads, "threads", 0, "workers of the computation (default: one for each core)")
+	registerCacheType(flags, &f.cacheType)
 	flags.BoolVar(&f.quick, "quick", false, "only prefill of 512 tokens and decode of one sequence at context 0")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
@@ -73,6 +75,9 @@ func (f *benchFlags) takeQuick(given func(flag string) bool) {
 
 func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 	if err := checkThreads(f.threads); err != nil {
+		return err
+	}
+	if err := checkCacheType(f.cacheType); err != nil {
 		return err
 	}
 	if err := f.opt.Check(); err != nil {
@@ -110,6 +115,7 @@ func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 func (f *benchFlags) measure(ctx context.Context, b *bundle.Bundle) (*bench.Report, error) {
 	pool := tensor.NewPool(f.threads)
 	defer pool.Close()
+	b.Config.CacheType = cacheTypes[f.cacheType]
 	m, err := b.LoadModel(pool)
 	if err != nil {
 		return nil, errors.Join(err, b.Close())

@@ -77,7 +77,7 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.Var(&f.maxMemory, "max-memory", "most memory for keys and values, such as 4GiB (default: 40 % of the free memory)")
 	flags.IntVar(&f.context, "context", 0, "most tokens of prompt plus output (default: what the model was trained for, if it fits)")
 	flags.IntVar(&f.maxNumSeqs, "max-num-seqs", 0, "sequences that run at once (default 64)")
-	flags.StringVar(&f.kvCacheDtype, "kv-cache-dtype", "auto", "numbers in the cache: f16 (auto), bf16, or q8_0, which takes about half the memory")
+	registerCacheType(flags, &f.kvCacheDtype)
 	flags.DurationVar(&f.queueTimeout, "queue-timeout", 0, "end requests that waited longer for their first step, such as 30s (default: no limit)")
 	flags.BoolVar(&f.noPrefixCache, "no-prefix-cache", false, "compute every prompt from its first token")
 	flags.StringVar(&f.draftModel, "draft-model", "", "small model with the same vocabulary that guesses tokens; answers stay the same")
@@ -111,6 +111,9 @@ func (f *modelFlags) check() error {
 	if err := checkThreads(f.threads); err != nil {
 		return err
 	}
+	if err := checkCacheType(f.kvCacheDtype); err != nil {
+		return err
+	}
 	switch {
 	case strings.ContainsFunc(f.modelID, func(r rune) bool { return !unicode.IsPrint(r) }) || len(f.modelID) > maxModelID:
 		return usagef("--model-id: got %.40q, want at most %d printable characters", f.modelID, maxModelID)
@@ -118,8 +121,6 @@ func (f *modelFlags) check() error {
 		return usagef("--context: got %d, want at least 1", f.context)
 	case f.maxNumSeqs < 0:
 		return usagef("--max-num-seqs: got %d, want at least 1", f.maxNumSeqs)
-	case !f.knownCacheType():
-		return usagef("--kv-cache-dtype: got %q, want auto, f16, bf16 or q8_0", f.kvCacheDtype)
 	case f.draftTokens < -1:
 		return usagef("--draft-tokens: got %d, want -1 or more", f.draftTokens)
 	case f.diskBytes > 0 && f.diskCache == "":
@@ -135,9 +136,15 @@ func (f *modelFlags) check() error {
 // cacheTypes are the values of --kv-cache-dtype.
 var cacheTypes = map[string]tensor.KVType{"auto": tensor.KVF16, "f16": tensor.KVF16, "bf16": tensor.KVBF16, "q8_0": tensor.KVQ8}
 
-func (f *modelFlags) knownCacheType() bool {
-	_, ok := cacheTypes[f.kvCacheDtype]
-	return ok
+func registerCacheType(flags *pflag.FlagSet, name *string) {
+	flags.StringVar(name, "kv-cache-dtype", "auto", "numbers in the cache: f16 (auto), bf16, or q8_0, which takes about half the memory")
+}
+
+func checkCacheType(name string) error {
+	if _, ok := cacheTypes[name]; !ok {
+		return usagef("--kv-cache-dtype: got %q, want auto, f16, bf16 or q8_0", name)
+	}
+	return nil
 }
 
 // bundleOptions reads what the flags say of files.
