@@ -33,8 +33,10 @@ type dot struct {
 
 const (
 	weightRows = 4
-	// dotPrefetch is how far ahead a single row asks for weights: in each of 4 rows that lie far from each other.
-	dotPrefetch = 2048
+	// dotNear and dotFar are how far ahead a single row asks for weights, in each of 4 rows that lie far from each other: see
+	// prefetchCodes.
+	dotNear = 2048
+	dotFar  = 4 * dotNear
 )
 
 // weightAddresses are where the weight rows of a kernel are.
@@ -165,7 +167,8 @@ func (d dot) pass(first int) {
 	d.op("ADDQ $64, DX")
 	if d.rows == 1 {
 		for _, row := range weightAddresses {
-			d.op("PREFETCHT0 %d%s", dotPrefetch, row)
+			d.op("PREFETCHT0 %d%s", dotNear, row)
+			d.op("PREFETCHT1 %d%s", dotFar, row)
 		}
 	}
 	d.op("DECQ CX")

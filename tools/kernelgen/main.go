@@ -134,10 +134,13 @@ func (k mul) prefetch() {
 	}
 }
 
-// prefetchCodes asks for codes that come soon. Kernels of many rows want them too: the first of several tiles waits for memory.
+// prefetchCodes asks for codes twice: those far ahead for the second cache, where what is asked for is dropped while too much
+// else is on its way, and near ones for the first cache, which is never dropped. Kernels of many rows want both too: the first
+// of several tiles waits for memory.
 func (k mul) prefetchCodes() {
 	for at := 0; at < k.codeBytes(); at += 64 {
-		k.op("PREFETCHT0 %d(SI)", prefetchBytes+at)
+		k.op("PREFETCHT0 %d(SI)", nearBytes+at)
+		k.op("PREFETCHT1 %d(SI)", farBytes+at)
 	}
 }
 
@@ -154,8 +157,11 @@ func (k mul) repeat() {
 	}
 }
 
-// prefetchBytes is how far ahead codes are asked for: farther than a panel's scales are long, which lie in between.
-const prefetchBytes = 4096
+// nearBytes and farBytes are how far ahead codes are asked for: farther than a panel's scales are long, which lie in between.
+const (
+	nearBytes = 4096
+	farBytes  = 4 * nearBytes
+)
 
 // A printer collects assembly.
 type printer struct{ strings.Builder }

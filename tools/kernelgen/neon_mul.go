@@ -203,7 +203,7 @@ func (k *mulNeon) store() {
 func (k *mulNeon) block() {
 	if k.rows == 1 {
 		for at := 0; at < k.codeBytes(); at += 64 {
-			k.op("PRFM %d(R2), PLDL1KEEP", prefetchBytes+at)
+			k.op("PRFM %d(R2), PLDL1KEEP", nearBytes+at)
 		}
 	}
 	if k.split() {
