@@ -4,16 +4,17 @@
 // Attention's two products for 1, 2, 3, 4 or 6 rows, for all arm64 tiers.
 //
 // Identity: element (r, c) is one chain of fma, as the twin defines it; lanes are columns, so nothing is summed across a
-// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes with one
-// rounding by their scale) and one number of A for each row.
+// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes are small
+// integers) and one number of A for each row.
 // Keys: a tile of results for each block, over all components. Values: one tile of results over all positions of all blocks.
+// Scales: of keys, after each group of components; of values, before each block, into a copy of A's numbers.
 // Tails: none, a tile has 16 columns, half a block; any number of steps from 1.
 // Bound: many rows by the fma units: 24 fma and 4 conversions a step of 6 rows; few rows by memory. Each step prefetches a line
-// of what comes next.
+// into the second cache a few blocks ahead, and one into the first cache one block ahead.
 //
-// R0 arguments, R1 dst, R2 bytes between its rows, R3 to R8 the rows of A, R9 the block, R10 what to prefetch, R11 the block's
-// scales, R12 bytes between rows of the block, R13 steps left, R14 to R17 scratch, R19 where A begins. V0 to V23 sums, V24 to V27
-// a row of the block, V28 to V31 scratch.
+// R0 arguments, R1 dst, R2 bytes between its rows, R3 to R8 the rows of A, R9 the block, R10 and R11 what goes to the second and
+// the first cache, R13 steps left, R14 to R17 scratch, R19 components left, R20 whether a group is the first. V0 to V23 sums, V24
+// to V27 a row of the block, V28 to V31 scratch.
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -24,24 +25,21 @@ TEXT ·keysF16NEONX1(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -49,7 +47,7 @@ block:
 	VMOVI $0, V3.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -61,6 +59,8 @@ step:
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -79,25 +79,22 @@ TEXT ·keysF16NEONX2(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -109,7 +106,7 @@ block:
 	VMOVI $0, V7.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -126,6 +123,8 @@ step:
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -147,26 +146,23 @@ TEXT ·keysF16NEONX3(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -182,7 +178,7 @@ block:
 	VMOVI $0, V11.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -204,6 +200,8 @@ step:
 	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -228,27 +226,24 @@ TEXT ·keysF16NEONX4(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	ADD R14, R5, R6
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -268,7 +263,7 @@ block:
 	VMOVI $0, V15.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -295,6 +290,8 @@ step:
 	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -322,21 +319,19 @@ TEXT ·keysF16NEONX6(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
@@ -344,7 +339,6 @@ block:
 	ADD R14, R5, R6
 	ADD R14, R6, R7
 	ADD R14, R7, R8
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -372,7 +366,7 @@ block:
 	VMOVI $0, V23.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -409,6 +403,8 @@ step:
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -442,24 +438,21 @@ TEXT ·keysF32NEONX1(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -467,7 +460,7 @@ block:
 	VMOVI $0, V3.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -476,6 +469,8 @@ step:
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -494,25 +489,22 @@ TEXT ·keysF32NEONX2(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -524,7 +516,7 @@ block:
 	VMOVI $0, V7.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -538,6 +530,8 @@ step:
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
 	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -559,26 +553,23 @@ TEXT ·keysF32NEONX3(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -594,7 +585,7 @@ block:
 	VMOVI $0, V11.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -613,6 +604,8 @@ step:
 	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
 	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -637,27 +630,24 @@ TEXT ·keysF32NEONX4(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	ADD R14, R5, R6
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -677,7 +667,7 @@ block:
 	VMOVI $0, V15.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -701,6 +691,8 @@ step:
 	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
 	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -728,21 +720,19 @@ TEXT ·keysF32NEONX6(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
@@ -750,7 +740,6 @@ block:
 	ADD R14, R5, R6
 	ADD R14, R6, R7
 	ADD R14, R7, R8
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -778,7 +767,7 @@ block:
 	VMOVI $0, V23.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -812,6 +801,8 @@ step:
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
 	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -845,24 +836,21 @@ TEXT ·keysBF16NEONX1(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -870,7 +858,7 @@ block:
 	VMOVI $0, V3.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -882,6 +870,8 @@ step:
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -900,25 +890,22 @@ TEXT ·keysBF16NEONX2(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -930,7 +917,7 @@ block:
 	VMOVI $0, V7.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -947,6 +934,8 @@ step:
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -968,26 +957,23 @@ TEXT ·keysBF16NEONX3(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -1003,7 +989,7 @@ block:
 	VMOVI $0, V11.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -1025,6 +1011,8 @@ step:
 	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -1049,27 +1037,24 @@ TEXT ·keysBF16NEONX4(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	ADD R14, R5, R6
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -1089,7 +1074,7 @@ block:
 	VMOVI $0, V15.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -1116,6 +1101,8 @@ step:
 	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -1143,21 +1130,19 @@ TEXT ·keysBF16NEONX6(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
@@ -1165,7 +1150,6 @@ block:
 	ADD R14, R5, R6
 	ADD R14, R6, R7
 	ADD R14, R7, R8
-	MOVD R3, R19
 	MOVD kvArgs_depth(R0), R13
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
@@ -1193,7 +1177,7 @@ block:
 	VMOVI $0, V23.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -1230,6 +1214,8 @@ step:
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
 	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD R1, R14
@@ -1263,32 +1249,35 @@ TEXT ·keysQ8NEONX1(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
-	MOVD R3, R19
-	MOVD kvArgs_depth(R0), R13
+	MOVD kvArgs_depth(R0), R19
+	MOVD $1, R20
+group:
+	MOVD $32, R13
+	CMP R13, R19
+	CSEL LT, R19, R13, R13
+	SUB R13, R19
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
 	VMOVI $0, V2.B16
 	VMOVI $0, V3.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -1300,26 +1289,46 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	SUB R19, R3, R14
-	AND $-128, R14
-	ADD R11, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	WORD $0x6e3cdf18 // fmul v24.4s, v24.4s, v28.4s
-	WORD $0x6e3ddf39 // fmul v25.4s, v25.4s, v29.4s
-	WORD $0x6e3edf5a // fmul v26.4s, v26.4s, v30.4s
-	WORD $0x6e3fdf7b // fmul v27.4s, v27.4s, v31.4s
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ (R14), (F24, F25)
+	FLDPQ 32(R14), (F26, F27)
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	CBZ R20, add
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
+	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
+	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
 	MOVD R1, R14
 	FSTPQ (F0, F1), 0(R14)
 	FSTPQ (F2, F3), 32(R14)
+	MOVD $0, R20
+	B done
+add:
+	MOVD R1, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V0.S4, V28.S4
+	VFMLA V25.S4, V1.S4, V29.S4
+	VFMLA V26.S4, V2.S4, V30.S4
+	VFMLA V27.S4, V3.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+done:
+	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
 	SUB $1, R14
@@ -1333,26 +1342,29 @@ TEXT ·keysQ8NEONX2(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
-	MOVD R3, R19
-	MOVD kvArgs_depth(R0), R13
+	MOVD kvArgs_depth(R0), R19
+	MOVD $1, R20
+group:
+	MOVD $32, R13
+	CMP R13, R19
+	CSEL LT, R19, R13, R13
+	SUB R13, R19
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
 	VMOVI $0, V2.B16
@@ -1363,7 +1375,7 @@ block:
 	VMOVI $0, V7.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -1375,15 +1387,6 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	SUB R19, R3, R14
-	AND $-128, R14
-	ADD R11, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	WORD $0x6e3cdf18 // fmul v24.4s, v24.4s, v28.4s
-	WORD $0x6e3ddf39 // fmul v25.4s, v25.4s, v29.4s
-	WORD $0x6e3edf5a // fmul v26.4s, v26.4s, v30.4s
-	WORD $0x6e3fdf7b // fmul v27.4s, v27.4s, v31.4s
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -1395,14 +1398,56 @@ step:
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
 	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ (R14), (F24, F25)
+	FLDPQ 32(R14), (F26, F27)
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	CBZ R20, add
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
+	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
+	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
+	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
+	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
+	WORD $0x6e3adcc6 // fmul v6.4s, v6.4s, v26.4s
+	WORD $0x6e3bdce7 // fmul v7.4s, v7.4s, v27.4s
 	MOVD R1, R14
 	FSTPQ (F0, F1), 0(R14)
 	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
 	FSTPQ (F4, F5), 0(R14)
 	FSTPQ (F6, F7), 32(R14)
+	MOVD $0, R20
+	B done
+add:
+	MOVD R1, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V0.S4, V28.S4
+	VFMLA V25.S4, V1.S4, V29.S4
+	VFMLA V26.S4, V2.S4, V30.S4
+	VFMLA V27.S4, V3.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V4.S4, V28.S4
+	VFMLA V25.S4, V5.S4, V29.S4
+	VFMLA V26.S4, V6.S4, V30.S4
+	VFMLA V27.S4, V7.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+done:
+	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
 	SUB $1, R14
@@ -1416,27 +1461,30 @@ TEXT ·keysQ8NEONX3(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
-	MOVD R3, R19
-	MOVD kvArgs_depth(R0), R13
+	MOVD kvArgs_depth(R0), R19
+	MOVD $1, R20
+group:
+	MOVD $32, R13
+	CMP R13, R19
+	CSEL LT, R19, R13, R13
+	SUB R13, R19
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
 	VMOVI $0, V2.B16
@@ -1451,7 +1499,7 @@ block:
 	VMOVI $0, V11.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -1463,15 +1511,6 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	SUB R19, R3, R14
-	AND $-128, R14
-	ADD R11, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	WORD $0x6e3cdf18 // fmul v24.4s, v24.4s, v28.4s
-	WORD $0x6e3ddf39 // fmul v25.4s, v25.4s, v29.4s
-	WORD $0x6e3edf5a // fmul v26.4s, v26.4s, v30.4s
-	WORD $0x6e3fdf7b // fmul v27.4s, v27.4s, v31.4s
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -1488,8 +1527,30 @@ step:
 	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
 	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ (R14), (F24, F25)
+	FLDPQ 32(R14), (F26, F27)
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	CBZ R20, add
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
+	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
+	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
+	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
+	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
+	WORD $0x6e3adcc6 // fmul v6.4s, v6.4s, v26.4s
+	WORD $0x6e3bdce7 // fmul v7.4s, v7.4s, v27.4s
+	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
+	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
+	WORD $0x6e3add4a // fmul v10.4s, v10.4s, v26.4s
+	WORD $0x6e3bdd6b // fmul v11.4s, v11.4s, v27.4s
 	MOVD R1, R14
 	FSTPQ (F0, F1), 0(R14)
 	FSTPQ (F2, F3), 32(R14)
@@ -1499,6 +1560,39 @@ step:
 	ADD R2, R14
 	FSTPQ (F8, F9), 0(R14)
 	FSTPQ (F10, F11), 32(R14)
+	MOVD $0, R20
+	B done
+add:
+	MOVD R1, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V0.S4, V28.S4
+	VFMLA V25.S4, V1.S4, V29.S4
+	VFMLA V26.S4, V2.S4, V30.S4
+	VFMLA V27.S4, V3.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V4.S4, V28.S4
+	VFMLA V25.S4, V5.S4, V29.S4
+	VFMLA V26.S4, V6.S4, V30.S4
+	VFMLA V27.S4, V7.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V8.S4, V28.S4
+	VFMLA V25.S4, V9.S4, V29.S4
+	VFMLA V26.S4, V10.S4, V30.S4
+	VFMLA V27.S4, V11.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+done:
+	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
 	SUB $1, R14
@@ -1512,28 +1606,31 @@ TEXT ·keysQ8NEONX4(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	ADD R14, R5, R6
-	MOVD R3, R19
-	MOVD kvArgs_depth(R0), R13
+	MOVD kvArgs_depth(R0), R19
+	MOVD $1, R20
+group:
+	MOVD $32, R13
+	CMP R13, R19
+	CSEL LT, R19, R13, R13
+	SUB R13, R19
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
 	VMOVI $0, V2.B16
@@ -1552,7 +1649,7 @@ block:
 	VMOVI $0, V15.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -1564,15 +1661,6 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	SUB R19, R3, R14
-	AND $-128, R14
-	ADD R11, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	WORD $0x6e3cdf18 // fmul v24.4s, v24.4s, v28.4s
-	WORD $0x6e3ddf39 // fmul v25.4s, v25.4s, v29.4s
-	WORD $0x6e3edf5a // fmul v26.4s, v26.4s, v30.4s
-	WORD $0x6e3fdf7b // fmul v27.4s, v27.4s, v31.4s
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -1594,8 +1682,34 @@ step:
 	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
 	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ (R14), (F24, F25)
+	FLDPQ 32(R14), (F26, F27)
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	CBZ R20, add
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
+	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
+	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
+	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
+	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
+	WORD $0x6e3adcc6 // fmul v6.4s, v6.4s, v26.4s
+	WORD $0x6e3bdce7 // fmul v7.4s, v7.4s, v27.4s
+	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
+	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
+	WORD $0x6e3add4a // fmul v10.4s, v10.4s, v26.4s
+	WORD $0x6e3bdd6b // fmul v11.4s, v11.4s, v27.4s
+	WORD $0x6e38dd8c // fmul v12.4s, v12.4s, v24.4s
+	WORD $0x6e39ddad // fmul v13.4s, v13.4s, v25.4s
+	WORD $0x6e3addce // fmul v14.4s, v14.4s, v26.4s
+	WORD $0x6e3bddef // fmul v15.4s, v15.4s, v27.4s
 	MOVD R1, R14
 	FSTPQ (F0, F1), 0(R14)
 	FSTPQ (F2, F3), 32(R14)
@@ -1608,6 +1722,48 @@ step:
 	ADD R2, R14
 	FSTPQ (F12, F13), 0(R14)
 	FSTPQ (F14, F15), 32(R14)
+	MOVD $0, R20
+	B done
+add:
+	MOVD R1, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V0.S4, V28.S4
+	VFMLA V25.S4, V1.S4, V29.S4
+	VFMLA V26.S4, V2.S4, V30.S4
+	VFMLA V27.S4, V3.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V4.S4, V28.S4
+	VFMLA V25.S4, V5.S4, V29.S4
+	VFMLA V26.S4, V6.S4, V30.S4
+	VFMLA V27.S4, V7.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V8.S4, V28.S4
+	VFMLA V25.S4, V9.S4, V29.S4
+	VFMLA V26.S4, V10.S4, V30.S4
+	VFMLA V27.S4, V11.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V12.S4, V28.S4
+	VFMLA V25.S4, V13.S4, V29.S4
+	VFMLA V26.S4, V14.S4, V30.S4
+	VFMLA V27.S4, V15.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+done:
+	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
 	SUB $1, R14
@@ -1621,21 +1777,19 @@ TEXT ·keysQ8NEONX6(SB), NOSPLIT, $0-8
 	MOVD kvArgs_dst(R0), R1
 	MOVD kvArgs_ldd(R0), R2
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
@@ -1643,8 +1797,13 @@ block:
 	ADD R14, R5, R6
 	ADD R14, R6, R7
 	ADD R14, R7, R8
-	MOVD R3, R19
-	MOVD kvArgs_depth(R0), R13
+	MOVD kvArgs_depth(R0), R19
+	MOVD $1, R20
+group:
+	MOVD $32, R13
+	CMP R13, R19
+	CSEL LT, R19, R13, R13
+	SUB R13, R19
 	VMOVI $0, V0.B16
 	VMOVI $0, V1.B16
 	VMOVI $0, V2.B16
@@ -1671,7 +1830,7 @@ block:
 	VMOVI $0, V23.B16
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -1683,15 +1842,6 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	SUB R19, R3, R14
-	AND $-128, R14
-	ADD R11, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	WORD $0x6e3cdf18 // fmul v24.4s, v24.4s, v28.4s
-	WORD $0x6e3ddf39 // fmul v25.4s, v25.4s, v29.4s
-	WORD $0x6e3edf5a // fmul v26.4s, v26.4s, v30.4s
-	WORD $0x6e3fdf7b // fmul v27.4s, v27.4s, v31.4s
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -1723,8 +1873,42 @@ step:
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
 	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ (R14), (F24, F25)
+	FLDPQ 32(R14), (F26, F27)
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	CBZ R20, add
+	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
+	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
+	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
+	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
+	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
+	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
+	WORD $0x6e3adcc6 // fmul v6.4s, v6.4s, v26.4s
+	WORD $0x6e3bdce7 // fmul v7.4s, v7.4s, v27.4s
+	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
+	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
+	WORD $0x6e3add4a // fmul v10.4s, v10.4s, v26.4s
+	WORD $0x6e3bdd6b // fmul v11.4s, v11.4s, v27.4s
+	WORD $0x6e38dd8c // fmul v12.4s, v12.4s, v24.4s
+	WORD $0x6e39ddad // fmul v13.4s, v13.4s, v25.4s
+	WORD $0x6e3addce // fmul v14.4s, v14.4s, v26.4s
+	WORD $0x6e3bddef // fmul v15.4s, v15.4s, v27.4s
+	WORD $0x6e38de10 // fmul v16.4s, v16.4s, v24.4s
+	WORD $0x6e39de31 // fmul v17.4s, v17.4s, v25.4s
+	WORD $0x6e3ade52 // fmul v18.4s, v18.4s, v26.4s
+	WORD $0x6e3bde73 // fmul v19.4s, v19.4s, v27.4s
+	WORD $0x6e38de94 // fmul v20.4s, v20.4s, v24.4s
+	WORD $0x6e39deb5 // fmul v21.4s, v21.4s, v25.4s
+	WORD $0x6e3aded6 // fmul v22.4s, v22.4s, v26.4s
+	WORD $0x6e3bdef7 // fmul v23.4s, v23.4s, v27.4s
 	MOVD R1, R14
 	FSTPQ (F0, F1), 0(R14)
 	FSTPQ (F2, F3), 32(R14)
@@ -1743,6 +1927,66 @@ step:
 	ADD R2, R14
 	FSTPQ (F20, F21), 0(R14)
 	FSTPQ (F22, F23), 32(R14)
+	MOVD $0, R20
+	B done
+add:
+	MOVD R1, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V0.S4, V28.S4
+	VFMLA V25.S4, V1.S4, V29.S4
+	VFMLA V26.S4, V2.S4, V30.S4
+	VFMLA V27.S4, V3.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V4.S4, V28.S4
+	VFMLA V25.S4, V5.S4, V29.S4
+	VFMLA V26.S4, V6.S4, V30.S4
+	VFMLA V27.S4, V7.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V8.S4, V28.S4
+	VFMLA V25.S4, V9.S4, V29.S4
+	VFMLA V26.S4, V10.S4, V30.S4
+	VFMLA V27.S4, V11.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V12.S4, V28.S4
+	VFMLA V25.S4, V13.S4, V29.S4
+	VFMLA V26.S4, V14.S4, V30.S4
+	VFMLA V27.S4, V15.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V16.S4, V28.S4
+	VFMLA V25.S4, V17.S4, V29.S4
+	VFMLA V26.S4, V18.S4, V30.S4
+	VFMLA V27.S4, V19.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+	FLDPQ (R14), (F28, F29)
+	FLDPQ 32(R14), (F30, F31)
+	VFMLA V24.S4, V20.S4, V28.S4
+	VFMLA V25.S4, V21.S4, V29.S4
+	VFMLA V26.S4, V22.S4, V30.S4
+	VFMLA V27.S4, V23.S4, V31.S4
+	FSTPQ (F28, F29), (R14)
+	FSTPQ (F30, F31), 32(R14)
+	ADD R2, R14
+done:
+	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
 	SUB $1, R14
@@ -1757,7 +2001,6 @@ TEXT ·valuesF16NEONX1(SB), NOSPLIT, $0-8
 	MOVD kvArgs_ldd(R0), R2
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -1770,21 +2013,19 @@ add:
 	FLDPQ 0(R14), (F0, F1)
 	FLDPQ 32(R14), (F2, F3)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -1793,7 +2034,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -1804,7 +2045,9 @@ step:
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -1823,7 +2066,6 @@ TEXT ·valuesF16NEONX2(SB), NOSPLIT, $0-8
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -1843,21 +2085,19 @@ add:
 	FLDPQ 0(R14), (F4, F5)
 	FLDPQ 32(R14), (F6, F7)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -1866,7 +2106,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -1882,7 +2122,9 @@ step:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -1905,7 +2147,6 @@ TEXT ·valuesF16NEONX3(SB), NOSPLIT, $0-8
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -1932,21 +2173,19 @@ add:
 	FLDPQ 0(R14), (F8, F9)
 	FLDPQ 32(R14), (F10, F11)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -1955,7 +2194,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -1976,7 +2215,9 @@ step:
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2003,7 +2244,6 @@ TEXT ·valuesF16NEONX4(SB), NOSPLIT, $0-8
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	ADD R14, R5, R6
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2037,21 +2277,19 @@ add:
 	FLDPQ 0(R14), (F12, F13)
 	FLDPQ 32(R14), (F14, F15)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2060,7 +2298,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -2086,7 +2324,9 @@ step:
 	WORD $0x4f9d132d // fmla v13.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2118,7 +2358,6 @@ TEXT ·valuesF16NEONX6(SB), NOSPLIT, $0-8
 	ADD R14, R5, R6
 	ADD R14, R6, R7
 	ADD R14, R7, R8
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2166,21 +2405,19 @@ add:
 	FLDPQ 0(R14), (F20, F21)
 	FLDPQ 32(R14), (F22, F23)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2189,7 +2426,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x0e217b38 // fcvtl v24.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
@@ -2225,7 +2462,9 @@ step:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2258,7 +2497,6 @@ TEXT ·valuesF32NEONX1(SB), NOSPLIT, $0-8
 	MOVD kvArgs_ldd(R0), R2
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2271,21 +2509,19 @@ add:
 	FLDPQ 0(R14), (F0, F1)
 	FLDPQ 32(R14), (F2, F3)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2294,7 +2530,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -2302,7 +2538,9 @@ step:
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD R12, R9
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2321,7 +2559,6 @@ TEXT ·valuesF32NEONX2(SB), NOSPLIT, $0-8
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2341,21 +2578,19 @@ add:
 	FLDPQ 0(R14), (F4, F5)
 	FLDPQ 32(R14), (F6, F7)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2364,7 +2599,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -2377,7 +2612,9 @@ step:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2400,7 +2637,6 @@ TEXT ·valuesF32NEONX3(SB), NOSPLIT, $0-8
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2427,21 +2663,19 @@ add:
 	FLDPQ 0(R14), (F8, F9)
 	FLDPQ 32(R14), (F10, F11)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2450,7 +2684,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -2468,7 +2702,9 @@ step:
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	ADD R12, R9
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2495,7 +2731,6 @@ TEXT ·valuesF32NEONX4(SB), NOSPLIT, $0-8
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	ADD R14, R5, R6
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2529,21 +2764,19 @@ add:
 	FLDPQ 0(R14), (F12, F13)
 	FLDPQ 32(R14), (F14, F15)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2552,7 +2785,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -2575,7 +2808,9 @@ step:
 	WORD $0x4f9d132d // fmla v13.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2607,7 +2842,6 @@ TEXT ·valuesF32NEONX6(SB), NOSPLIT, $0-8
 	ADD R14, R5, R6
 	ADD R14, R6, R7
 	ADD R14, R7, R8
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2655,21 +2889,19 @@ add:
 	FLDPQ 0(R14), (F20, F21)
 	FLDPQ 32(R14), (F22, F23)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2678,7 +2910,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $128, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F24, F25)
 	FLDPQ 32(R9), (F26, F27)
 	FMOVS.P 4(R3), F28
@@ -2711,7 +2943,9 @@ step:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2744,7 +2978,6 @@ TEXT ·valuesBF16NEONX1(SB), NOSPLIT, $0-8
 	MOVD kvArgs_ldd(R0), R2
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2757,21 +2990,19 @@ add:
 	FLDPQ 0(R14), (F0, F1)
 	FLDPQ 32(R14), (F2, F3)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2780,7 +3011,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -2791,7 +3022,9 @@ step:
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2810,7 +3043,6 @@ TEXT ·valuesBF16NEONX2(SB), NOSPLIT, $0-8
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2830,21 +3062,19 @@ add:
 	FLDPQ 0(R14), (F4, F5)
 	FLDPQ 32(R14), (F6, F7)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2853,7 +3083,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -2869,7 +3099,9 @@ step:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2892,7 +3124,6 @@ TEXT ·valuesBF16NEONX3(SB), NOSPLIT, $0-8
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -2919,21 +3150,19 @@ add:
 	FLDPQ 0(R14), (F8, F9)
 	FLDPQ 32(R14), (F10, F11)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -2942,7 +3171,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -2963,7 +3192,9 @@ step:
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -2990,7 +3221,6 @@ TEXT ·valuesBF16NEONX4(SB), NOSPLIT, $0-8
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	ADD R14, R5, R6
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -3024,21 +3254,19 @@ add:
 	FLDPQ 0(R14), (F12, F13)
 	FLDPQ 32(R14), (F14, F15)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -3047,7 +3275,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -3073,7 +3301,9 @@ step:
 	WORD $0x4f9d132d // fmla v13.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -3105,7 +3335,6 @@ TEXT ·valuesBF16NEONX6(SB), NOSPLIT, $0-8
 	ADD R14, R5, R6
 	ADD R14, R6, R7
 	ADD R14, R7, R8
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -3153,21 +3382,19 @@ add:
 	FLDPQ 0(R14), (F20, F21)
 	FLDPQ 32(R14), (F22, F23)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -3176,7 +3403,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $64, R10
+	PRFM (R11), PLDL1KEEP
 	FLDPQ (R9), (F25, F27)
 	WORD $0x2e613b38 // shll v24.4s, v25.4h, #16
 	WORD $0x6e613b39 // shll2 v25.4s, v25.8h, #16
@@ -3212,7 +3439,9 @@ step:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -3245,7 +3474,6 @@ TEXT ·valuesQ8NEONX1(SB), NOSPLIT, $0-8
 	MOVD kvArgs_ldd(R0), R2
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -3258,21 +3486,46 @@ add:
 	FLDPQ 0(R14), (F0, F1)
 	FLDPQ 32(R14), (F2, F3)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
+	MOVD kvArgs_a(R0), R15
+	ADD $128, R15, R14
+	MOVD R14, kvArgs_a(R0)
+	MOVD kvArgs_lda(R0), R16
+	MOVD kvArgs_scaled(R0), R3
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R3)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R3)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R3)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R3)
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -3281,7 +3534,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -3293,17 +3546,14 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R11), F28
-	WORD $0x4f9c9318 // fmul v24.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c9339 // fmul v25.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c935a // fmul v26.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c937b // fmul v27.4s, v27.4s, v28.s[0]
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD R12, R9
+	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -3322,7 +3572,6 @@ TEXT ·valuesQ8NEONX2(SB), NOSPLIT, $0-8
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -3342,21 +3591,68 @@ add:
 	FLDPQ 0(R14), (F4, F5)
 	FLDPQ 32(R14), (F6, F7)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
+	MOVD kvArgs_a(R0), R15
+	ADD $128, R15, R14
+	MOVD R14, kvArgs_a(R0)
+	MOVD kvArgs_lda(R0), R16
+	MOVD kvArgs_scaled(R0), R3
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R3)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R3)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R3)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R3)
+	ADD R16, R15
+	ADD $128, R3, R4
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R4)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R4)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R4)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R4)
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -3365,7 +3661,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -3377,11 +3673,6 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R11), F28
-	WORD $0x4f9c9318 // fmul v24.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c9339 // fmul v25.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c935a // fmul v26.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c937b // fmul v27.4s, v27.4s, v28.s[0]
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3392,7 +3683,9 @@ step:
 	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -3415,7 +3708,6 @@ TEXT ·valuesQ8NEONX3(SB), NOSPLIT, $0-8
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -3442,21 +3734,90 @@ add:
 	FLDPQ 0(R14), (F8, F9)
 	FLDPQ 32(R14), (F10, F11)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
+	MOVD kvArgs_a(R0), R15
+	ADD $128, R15, R14
+	MOVD R14, kvArgs_a(R0)
+	MOVD kvArgs_lda(R0), R16
+	MOVD kvArgs_scaled(R0), R3
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R3)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R3)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R3)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R3)
+	ADD R16, R15
+	ADD $128, R3, R4
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R4)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R4)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R4)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R4)
+	ADD R16, R15
+	ADD $128, R4, R5
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R5)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R5)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R5)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R5)
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -3465,7 +3826,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -3477,11 +3838,6 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R11), F28
-	WORD $0x4f9c9318 // fmul v24.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c9339 // fmul v25.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c935a // fmul v26.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c937b // fmul v27.4s, v27.4s, v28.s[0]
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3497,7 +3853,9 @@ step:
 	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
 	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
 	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	ADD R12, R9
+	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -3524,7 +3882,6 @@ TEXT ·valuesQ8NEONX4(SB), NOSPLIT, $0-8
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	ADD R14, R5, R6
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -3558,21 +3915,112 @@ add:
 	FLDPQ 0(R14), (F12, F13)
 	FLDPQ 32(R14), (F14, F15)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
+	MOVD kvArgs_a(R0), R15
+	ADD $128, R15, R14
+	MOVD R14, kvArgs_a(R0)
+	MOVD kvArgs_lda(R0), R16
+	MOVD kvArgs_scaled(R0), R3
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R3)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R3)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R3)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R3)
+	ADD R16, R15
+	ADD $128, R3, R4
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R4)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R4)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R4)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R4)
+	ADD R16, R15
+	ADD $128, R4, R5
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R5)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R5)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R5)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R5)
+	ADD R16, R15
+	ADD $128, R5, R6
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R6)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R6)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R6)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R6)
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -3581,7 +4029,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -3593,11 +4041,6 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R11), F28
-	WORD $0x4f9c9318 // fmul v24.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c9339 // fmul v25.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c935a // fmul v26.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c937b // fmul v27.4s, v27.4s, v28.s[0]
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3618,7 +4061,9 @@ step:
 	WORD $0x4f9d132d // fmla v13.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14
@@ -3650,7 +4095,6 @@ TEXT ·valuesQ8NEONX6(SB), NOSPLIT, $0-8
 	ADD R14, R5, R6
 	ADD R14, R6, R7
 	ADD R14, R7, R8
-	MOVD kvArgs_ldb(R0), R12
 	MOVD kvArgs_fresh(R0), R14
 	CBZ R14, add
 	VMOVI $0, V0.B16
@@ -3698,21 +4142,156 @@ add:
 	FLDPQ 0(R14), (F20, F21)
 	FLDPQ 32(R14), (F22, F23)
 block:
+	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
-	MOVD kvArgs_table(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_stride(R0), R16
-	MOVD kvArgs_base(R0), R17
-	MADD R15, R17, R16, R9
-	MOVD kvArgs_nextTable(R0), R15
-	MOVW (R15)(R14<<2), R15
-	MOVD kvArgs_nextStride(R0), R16
-	MOVD kvArgs_next(R0), R17
-	MADD R15, R17, R16, R10
+	ADD R14<<3, R15, R15
 	ADD $1, R14
 	MOVD R14, kvArgs_at(R0)
-	MOVD kvArgs_scales(R0), R11
-	ADD R9, R11
+	MOVD (R15), R9
+	MOVD 8(R15), R11
+	MOVD kvArgs_ahead(R0), R14
+	MOVD (R15)(R14<<3), R10
+	MOVD kvArgs_offset(R0), R14
+	ADD R14, R9
+	ADD R14, R10
+	ADD R14, R11
+	MOVD kvArgs_a(R0), R15
+	ADD $128, R15, R14
+	MOVD R14, kvArgs_a(R0)
+	MOVD kvArgs_lda(R0), R16
+	MOVD kvArgs_scaled(R0), R3
+	MOVD kvArgs_scales(R0), R14
+	ADD R9, R14
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R3)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R3)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R3)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R3)
+	ADD R16, R15
+	ADD $128, R3, R4
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R4)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R4)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R4)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R4)
+	ADD R16, R15
+	ADD $128, R4, R5
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R5)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R5)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R5)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R5)
+	ADD R16, R15
+	ADD $128, R5, R6
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R6)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R6)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R6)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R6)
+	ADD R16, R15
+	ADD $128, R6, R7
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R7)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R7)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R7)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R7)
+	ADD R16, R15
+	ADD $128, R7, R8
+	FLDPQ 0(R14), (F24, F25)
+	FLDPQ 0(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 0(R8)
+	FLDPQ 32(R14), (F24, F25)
+	FLDPQ 32(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 32(R8)
+	FLDPQ 64(R14), (F24, F25)
+	FLDPQ 64(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 64(R8)
+	FLDPQ 96(R14), (F24, F25)
+	FLDPQ 96(R15), (F26, F27)
+	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
+	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
+	FSTPQ (F26, F27), 96(R8)
 	MOVD kvArgs_count(R0), R13
 	SUB $32, R13, R14
 	MOVD R14, kvArgs_count(R0)
@@ -3721,7 +4300,7 @@ block:
 	MOVD $32, R13
 step:
 	PRFM (R10), PLDL2KEEP
-	ADD $32, R10
+	PRFM (R11), PLDL1KEEP
 	FMOVQ (R9), F27
 	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
 	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
@@ -3733,11 +4312,6 @@ step:
 	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
 	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
 	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R11), F28
-	WORD $0x4f9c9318 // fmul v24.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c9339 // fmul v25.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c935a // fmul v26.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c937b // fmul v27.4s, v27.4s, v28.s[0]
 	FMOVS.P 4(R3), F28
 	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
 	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
@@ -3768,7 +4342,9 @@ step:
 	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
 	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
 	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD R12, R9
+	ADD $32, R9
+	ADD $32, R10
+	ADD $32, R11
 	SUB $1, R13
 	CBNZ R13, step
 	MOVD kvArgs_count(R0), R14

@@ -3,16 +3,17 @@
 // Attention's two products for 1, 2, 3, 4 or 6 rows, for AVX2, FMA and F16C. A tile has 16 of the 32 columns: two calls.
 //
 // Identity: element (r, c) is one chain of fma, as the twin defines it; lanes are columns, so nothing is summed across a
-// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes with one
-// rounding by their scale) and broadcasts one number of A for each row.
+// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes are small
+// integers) and broadcasts one number of A for each row.
 // Keys: a tile of results for each block, over all components. Values: one tile of results over all positions of all blocks.
+// Scales: of keys, after each group of components; of values, before each block, into a copy of A's numbers.
 // Tails: none, there are 16 columns; any number of steps from 1.
-// Bound: 6 rows by the fma ports, 12 fma for 8 loads; few rows by memory. Each step prefetches a line of what comes next.
+// Bound: 6 rows by the fma ports, 12 fma for 8 loads; few rows by memory. Each step prefetches a line twice: into the second
+// cache a few blocks ahead, where what is asked for may be dropped, and into the first one block ahead, where it may not.
 //
 // Registers: AX scratch, CX steps left, DI dst, R8 A's rows 0 to 3, R13 4 and 5, R9 bytes between A's rows, R12 3·R9, R10
-// the block, R11 what to prefetch, DX the block's scales, SI bytes between rows of dst, and in the loops: for keys where A
-// begins, for values bytes between rows of the block. BX has no use here. Y0 to Y11 sums, Y12 and Y13 a row of the block,
-// Y14 a number of A.
+// the block, R11 and DX from there to what goes to the second and the first cache, SI bytes between rows of dst. BX has no use
+// here. Y0 to Y11 sums, Y12 and Y13 a row of the block, Y14 a number of A.
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -42,44 +43,66 @@
 #define ROWS4(M) ROWS3(M); ADDQ SI, AX; M(AX, Y6, Y7)
 #define ROWS6(M) ROWS4(M); ADDQ SI, AX; M(AX, Y8, Y9); ADDQ SI, AX; M(AX, Y10, Y11)
 
-// A row of a block as floats. The bytes of a key have a scale for each position, a row of scales for 32 components, and A
-// tells the component; those of a value have one scale for all columns of the tile.
+// Sums of keys times their scales: those of the first group are the scores, those of others are added.
+#define SCALED(at, c0, c1) VMULPS Y12, c0, c0; VMULPS Y13, c1, c1; SAVE(at, c0, c1)
+#define ADDSCALED(at, c0, c1) VFMADD213PS (at), Y12, c0; VFMADD213PS 32(at), Y13, c1; SAVE(at, c0, c1)
+
+// Numbers of A for 32 values times the scales of these at AX, for each row, to memory at SI: 8 of them, or all.
+#define SCALEPART(from, to) VMULPS from, Y12, Y14; VMOVUPS Y14, to(SI)
+#define PART1(at) VMOVUPS at(AX), Y12; SCALEPART(at(R8), at)
+#define PART2(at) PART1(at); SCALEPART(at(R8)(R9*1), at+128)
+#define PART3(at) PART2(at); SCALEPART(at(R8)(R9*2), at+256)
+#define PART4(at) PART3(at); SCALEPART(at(R8)(R12*1), at+384)
+#define PART6(at) PART4(at); SCALEPART(at(R13), at+512); SCALEPART(at(R13)(R9*1), at+640)
+#define SCALEA(PART) PART(0); PART(32); PART(64); PART(96)
+
+// A row of a block as floats.
 #define F16 VCVTPH2PS (R10), Y12; VCVTPH2PS 16(R10), Y13
 #define F32 VMOVUPS (R10), Y12; VMOVUPS 32(R10), Y13
 #define BF16 VPMOVZXWD (R10), Y12; VPMOVZXWD 16(R10), Y13; VPSLLD $16, Y12, Y12; VPSLLD $16, Y13, Y13
 #define BYTES VPMOVSXBD (R10), Y12; VPMOVSXBD 8(R10), Y13; VCVTDQ2PS Y12, Y12; VCVTDQ2PS Y13, Y13
-#define Q8KEYS BYTES; MOVQ R8, AX; SUBQ SI, AX; ANDQ $-128, AX; VMULPS (DX)(AX*1), Y12, Y12; VMULPS 32(DX)(AX*1), Y13, Y13
-#define Q8VALUES BYTES; VBROADCASTSS (DX), Y14; ADDQ $4, DX; VMULPS Y14, Y12, Y12; VMULPS Y14, Y13, Y13
 
 // START loads what stays for all blocks, with the arguments in AX.
 #define START \
 	MOVQ args+0(FP), AX; \
-	MOVQ kvArgs_dst(AX), DI; \
-	MOVQ kvArgs_lda(AX), R9; \
-	LEAQ (R9)(R9*2), R12
+	MOVQ kvArgs_dst(AX), DI
 
 // ROWSOFA points to the rows of A.
 #define ROWSOFA \
+	MOVQ kvArgs_lda(AX), R9; \
+	LEAQ (R9)(R9*2), R12; \
 	MOVQ kvArgs_a(AX), R8; \
 	LEAQ (R8)(R9*4), R13; \
 	LEAQ (R13)(R9*4), BX
 
-// BLOCK points to the next block, its scales, and what to prefetch meanwhile.
+// BLOCK points to the next block, and from there to what is prefetched meanwhile.
 #define BLOCK \
 	MOVQ args+0(FP), AX; \
+	MOVQ kvArgs_order(AX), R11; \
 	MOVQ kvArgs_at(AX), DX; \
-	MOVQ kvArgs_table(AX), R10; \
-	MOVLQSX (R10)(DX*4), R10; \
-	IMULQ kvArgs_stride(AX), R10; \
-	ADDQ kvArgs_base(AX), R10; \
-	MOVQ kvArgs_nextTable(AX), R11; \
-	MOVLQSX (R11)(DX*4), R11; \
-	IMULQ kvArgs_nextStride(AX), R11; \
-	ADDQ kvArgs_next(AX), R11; \
-	INCQ DX; \
-	MOVQ DX, kvArgs_at(AX); \
-	MOVQ kvArgs_scales(AX), DX; \
-	ADDQ R10, DX
+	LEAQ (R11)(DX*8), R11; \
+	MOVQ (R11), R10; \
+	MOVQ 8(R11), DX; \
+	MOVQ kvArgs_ahead(AX), CX; \
+	MOVQ (R11)(CX*8), R11; \
+	SUBQ R10, DX; \
+	SUBQ R10, R11; \
+	ADDQ kvArgs_offset(AX), R10; \
+	INCQ kvArgs_at(AX)
+
+// PREFETCH asks for the line at R10 plus so many bytes of later blocks.
+#define PREFETCH(at) PREFETCHT1 at(R10)(R11*1); PREFETCHT0 at(R10)(DX*1)
+
+// STEP multiplies a number of each row of A with a row of the block.
+#define STEP(row, size, fmas) \
+	PREFETCH(0); \
+	row; \
+	fmas; \
+	ADDQ $4, R8; \
+	ADDQ $4, R13; \
+	ADDQ $4, BX; \
+	ADDQ $(32*size), R10; \
+	DECQ CX
 
 #define KEYS(zeros, rows, row, size, fmas) \
 	START; \
@@ -87,18 +110,9 @@ block: \
 	BLOCK; \
 	ROWSOFA; \
 	MOVQ kvArgs_depth(AX), CX; \
-	MOVQ R8, SI; \
 	zeros; \
 step: \
-	PREFETCHT1 (R11); \
-	row; \
-	fmas; \
-	ADDQ $4, R8; \
-	ADDQ $4, R13; \
-	ADDQ $4, BX; \
-	ADDQ $(32*size), R10; \
-	ADDQ $(32*size), R11; \
-	DECQ CX; \
+	STEP(row, size, fmas); \
 	JNZ step; \
 	MOVQ args+0(FP), AX; \
 	MOVQ kvArgs_ldd(AX), SI; \
@@ -110,7 +124,51 @@ step: \
 	VZEROUPPER; \
 	RET
 
-#define VALUES(zeros, rows, row, size, fmas) \
+// Keys with scales, group by group: SI components are left while a group is done.
+#define KEYSQ8(zeros, rows, fmas) \
+	START; \
+block: \
+	BLOCK; \
+	ROWSOFA; \
+	MOVQ kvArgs_depth(AX), SI; \
+	MOVQ $1, kvArgs_fresh(AX); \
+group: \
+	MOVQ $32, CX; \
+	CMPQ SI, CX; \
+	CMOVQLT SI, CX; \
+	SUBQ CX, SI; \
+	MOVQ SI, kvArgs_left(AX); \
+	PREFETCH(1024); \
+	PREFETCH(1088); \
+	zeros; \
+step: \
+	STEP(BYTES, 1, fmas); \
+	JNZ step; \
+	MOVQ args+0(FP), AX; \
+	MOVQ kvArgs_ldd(AX), SI; \
+	MOVQ kvArgs_scales(AX), CX; \
+	VMOVUPS (R10)(CX*1), Y12; \
+	VMOVUPS 32(R10)(CX*1), Y13; \
+	ADDQ $128, R10; \
+	CMPQ kvArgs_fresh(AX), $0; \
+	JEQ add; \
+	rows(SCALED); \
+	JMP done; \
+add: \
+	rows(ADDSCALED); \
+done: \
+	MOVQ args+0(FP), AX; \
+	MOVQ $0, kvArgs_fresh(AX); \
+	MOVQ kvArgs_left(AX), SI; \
+	TESTQ SI, SI; \
+	JNE group; \
+	ADDQ $128, DI; \
+	DECQ kvArgs_count(AX); \
+	JNZ block; \
+	VZEROUPPER; \
+	RET
+
+#define VALUES(zeros, rows, row, size, fmas, block2) \
 	START; \
 	MOVQ kvArgs_ldd(AX), SI; \
 	ROWSOFA; \
@@ -122,22 +180,14 @@ add: \
 	rows(LOAD); \
 block: \
 	BLOCK; \
-	MOVQ kvArgs_ldb(AX), SI; \
+	block2; \
 	MOVQ kvArgs_count(AX), CX; \
 	SUBQ $32, kvArgs_count(AX); \
 	CMPQ CX, $32; \
 	JLE step; \
 	MOVQ $32, CX; \
 step: \
-	PREFETCHT1 (R11); \
-	row; \
-	fmas; \
-	ADDQ $4, R8; \
-	ADDQ $4, R13; \
-	ADDQ $4, BX; \
-	ADDQ SI, R10; \
-	ADDQ $(32*size), R11; \
-	DECQ CX; \
+	STEP(row, size, fmas); \
 	JNZ step; \
 	MOVQ args+0(FP), AX; \
 	CMPQ kvArgs_count(AX), $0; \
@@ -146,6 +196,23 @@ step: \
 	rows(SAVE); \
 	VZEROUPPER; \
 	RET
+
+// PLAIN and SCALES(…) are what VALUES does with A before a block: nothing, or it takes its numbers times the block's scales.
+#define PLAIN
+#define SCALES(part) \
+	ROWSOFA; \
+	ADDQ $128, kvArgs_a(AX); \
+	MOVQ kvArgs_scaled(AX), SI; \
+	MOVQ kvArgs_scales(AX), AX; \
+	ADDQ R10, AX; \
+	PREFETCH(1024); \
+	PREFETCH(1088); \
+	SCALEA(part); \
+	MOVQ args+0(FP), AX; \
+	MOVQ $128, R9; \
+	MOVQ $384, R12; \
+	MOVQ SI, R8; \
+	LEAQ 512(SI), R13
 
 // func keysF16AVX2X1(args *kvArgs)
 TEXT ·keysF16AVX2X1(SB), NOSPLIT, $0-8
@@ -209,100 +276,100 @@ TEXT ·keysBF16AVX2X6(SB), NOSPLIT, $0-8
 
 // func keysQ8AVX2X1(args *kvArgs)
 TEXT ·keysQ8AVX2X1(SB), NOSPLIT, $0-8
-	KEYS(ZERO1, ROWS1, Q8KEYS, 1, FMA1)
+	KEYSQ8(ZERO1, ROWS1, FMA1)
 
 // func keysQ8AVX2X2(args *kvArgs)
 TEXT ·keysQ8AVX2X2(SB), NOSPLIT, $0-8
-	KEYS(ZERO2, ROWS2, Q8KEYS, 1, FMA2)
+	KEYSQ8(ZERO2, ROWS2, FMA2)
 
 // func keysQ8AVX2X3(args *kvArgs)
 TEXT ·keysQ8AVX2X3(SB), NOSPLIT, $0-8
-	KEYS(ZERO3, ROWS3, Q8KEYS, 1, FMA3)
+	KEYSQ8(ZERO3, ROWS3, FMA3)
 
 // func keysQ8AVX2X4(args *kvArgs)
 TEXT ·keysQ8AVX2X4(SB), NOSPLIT, $0-8
-	KEYS(ZERO4, ROWS4, Q8KEYS, 1, FMA4)
+	KEYSQ8(ZERO4, ROWS4, FMA4)
 
 // func keysQ8AVX2X6(args *kvArgs)
 TEXT ·keysQ8AVX2X6(SB), NOSPLIT, $0-8
-	KEYS(ZERO6, ROWS6, Q8KEYS, 1, FMA6)
+	KEYSQ8(ZERO6, ROWS6, FMA6)
 
 // func valuesF16AVX2X1(args *kvArgs)
 TEXT ·valuesF16AVX2X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, F16, 2, FMA1)
+	VALUES(ZERO1, ROWS1, F16, 2, FMA1, PLAIN)
 
 // func valuesF16AVX2X2(args *kvArgs)
 TEXT ·valuesF16AVX2X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, F16, 2, FMA2)
+	VALUES(ZERO2, ROWS2, F16, 2, FMA2, PLAIN)
 
 // func valuesF16AVX2X3(args *kvArgs)
 TEXT ·valuesF16AVX2X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, F16, 2, FMA3)
+	VALUES(ZERO3, ROWS3, F16, 2, FMA3, PLAIN)
 
 // func valuesF16AVX2X4(args *kvArgs)
 TEXT ·valuesF16AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, F16, 2, FMA4)
+	VALUES(ZERO4, ROWS4, F16, 2, FMA4, PLAIN)
 
 // func valuesF16AVX2X6(args *kvArgs)
 TEXT ·valuesF16AVX2X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, F16, 2, FMA6)
+	VALUES(ZERO6, ROWS6, F16, 2, FMA6, PLAIN)
 
 // func valuesF32AVX2X1(args *kvArgs)
 TEXT ·valuesF32AVX2X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, F32, 4, FMA1)
+	VALUES(ZERO1, ROWS1, F32, 4, FMA1, PLAIN)
 
 // func valuesF32AVX2X2(args *kvArgs)
 TEXT ·valuesF32AVX2X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, F32, 4, FMA2)
+	VALUES(ZERO2, ROWS2, F32, 4, FMA2, PLAIN)
 
 // func valuesF32AVX2X3(args *kvArgs)
 TEXT ·valuesF32AVX2X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, F32, 4, FMA3)
+	VALUES(ZERO3, ROWS3, F32, 4, FMA3, PLAIN)
 
 // func valuesF32AVX2X4(args *kvArgs)
 TEXT ·valuesF32AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, F32, 4, FMA4)
+	VALUES(ZERO4, ROWS4, F32, 4, FMA4, PLAIN)
 
 // func valuesF32AVX2X6(args *kvArgs)
 TEXT ·valuesF32AVX2X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, F32, 4, FMA6)
+	VALUES(ZERO6, ROWS6, F32, 4, FMA6, PLAIN)
 
 // func valuesBF16AVX2X1(args *kvArgs)
 TEXT ·valuesBF16AVX2X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, BF16, 2, FMA1)
+	VALUES(ZERO1, ROWS1, BF16, 2, FMA1, PLAIN)
 
 // func valuesBF16AVX2X2(args *kvArgs)
 TEXT ·valuesBF16AVX2X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, BF16, 2, FMA2)
+	VALUES(ZERO2, ROWS2, BF16, 2, FMA2, PLAIN)
 
 // func valuesBF16AVX2X3(args *kvArgs)
 TEXT ·valuesBF16AVX2X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, BF16, 2, FMA3)
+	VALUES(ZERO3, ROWS3, BF16, 2, FMA3, PLAIN)
 
 // func valuesBF16AVX2X4(args *kvArgs)
 TEXT ·valuesBF16AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, BF16, 2, FMA4)
+	VALUES(ZERO4, ROWS4, BF16, 2, FMA4, PLAIN)
 
 // func valuesBF16AVX2X6(args *kvArgs)
 TEXT ·valuesBF16AVX2X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, BF16, 2, FMA6)
+	VALUES(ZERO6, ROWS6, BF16, 2, FMA6, PLAIN)
 
 // func valuesQ8AVX2X1(args *kvArgs)
 TEXT ·valuesQ8AVX2X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, Q8VALUES, 1, FMA1)
+	VALUES(ZERO1, ROWS1, BYTES, 1, FMA1, SCALES(PART1))
 
 // func valuesQ8AVX2X2(args *kvArgs)
 TEXT ·valuesQ8AVX2X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, Q8VALUES, 1, FMA2)
+	VALUES(ZERO2, ROWS2, BYTES, 1, FMA2, SCALES(PART2))
 
 // func valuesQ8AVX2X3(args *kvArgs)
 TEXT ·valuesQ8AVX2X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, Q8VALUES, 1, FMA3)
+	VALUES(ZERO3, ROWS3, BYTES, 1, FMA3, SCALES(PART3))
 
 // func valuesQ8AVX2X4(args *kvArgs)
 TEXT ·valuesQ8AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, Q8VALUES, 1, FMA4)
+	VALUES(ZERO4, ROWS4, BYTES, 1, FMA4, SCALES(PART4))
 
 // func valuesQ8AVX2X6(args *kvArgs)
 TEXT ·valuesQ8AVX2X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, Q8VALUES, 1, FMA6)
+	VALUES(ZERO6, ROWS6, BYTES, 1, FMA6, SCALES(PART6))

@@ -3,17 +3,18 @@
 // Attention's two products for 1, 2, 3, 4, 6, 8 or 12 rows, for AVX-512.
 //
 // Identity: element (r, c) is one chain of fma, as the twin defines it; lanes are columns, so nothing is summed across a
-// vector. Each step loads 32 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes with one
-// rounding by their scale) and broadcasts one number of A for each row.
+// vector. Each step loads 32 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes are small
+// integers) and broadcasts one number of A for each row.
 // Keys: a tile of results for each block, over all components. Values: one tile of results over all positions of all blocks.
+// Scales: of keys, after each group of components; of values, before each block, into a copy of A's numbers.
 // Tails: none, there are 32 columns; any number of steps from 1.
 // Bound: many rows by the fma ports: 24 fma and 4 conversions a step of 12 rows; few rows by memory, as the conversions of
-// 64 bytes take 2 cycles and the fma of up to 3 rows as many. Each step prefetches a line of what comes next.
+// 64 bytes take 2 cycles and the fma of up to 3 rows as many. Each step prefetches a line twice: into the second cache a few
+// blocks ahead, where what is asked for may be dropped, and into the first one block ahead, where it may not.
 //
 // Registers: AX scratch, CX steps left, DI dst, R8 A's rows 0 to 3, R13 4 to 7, BX 8 to 11, R9 bytes between A's rows,
-// R12 3·R9, R10 the block, R11 what to prefetch, DX the block's scales, SI bytes between rows of dst, and in the loops:
-// for keys where A begins, for values bytes between rows of the block. Z0 to Z23 sums, Z29 a number of A, Z30 and Z31 a
-// row of the block.
+// R12 3·R9, R10 the block, R11 and DX from there to what goes to the second and the first cache, SI bytes between rows of dst.
+// Z0 to Z23 sums, Z29 a number of A, Z30 and Z31 a row of the block.
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -49,44 +50,67 @@
 #define ROWS8(M) ROWS6(M); ADDQ SI, AX; M(AX, Z12, Z13); ADDQ SI, AX; M(AX, Z14, Z15)
 #define ROWS12(M) ROWS8(M); ADDQ SI, AX; M(AX, Z16, Z17); ADDQ SI, AX; M(AX, Z18, Z19); ADDQ SI, AX; M(AX, Z20, Z21); ADDQ SI, AX; M(AX, Z22, Z23)
 
-// A row of a block as floats. The bytes of a key have a scale for each position, a row of scales for 32 components, and A
-// tells the component; those of a value have one scale for all columns of the tile.
+// Sums of keys times their scales: those of the first group are the scores, those of others are added.
+#define SCALED(at, c0, c1) VMULPS Z30, c0, c0; VMULPS Z31, c1, c1; SAVE(at, c0, c1)
+#define ADDSCALED(at, c0, c1) VFMADD213PS (at), Z30, c0; VFMADD213PS 64(at), Z31, c1; SAVE(at, c0, c1)
+
+// Numbers of A for 32 values times the scales of these, for each row, to memory at SI.
+#define SCALEA(low, high, at) VMULPS low, Z30, Z29; VMOVUPS Z29, at(SI); VMULPS high, Z31, Z29; VMOVUPS Z29, (at+64)(SI)
+#define SCALEA1 SCALEA((R8), 64(R8), 0)
+#define SCALEA2 SCALEA1; SCALEA((R8)(R9*1), 64(R8)(R9*1), 128)
+#define SCALEA3 SCALEA2; SCALEA((R8)(R9*2), 64(R8)(R9*2), 256)
+#define SCALEA4 SCALEA3; SCALEA((R8)(R12*1), 64(R8)(R12*1), 384)
+#define SCALEA6 SCALEA4; SCALEA((R13), 64(R13), 512); SCALEA((R13)(R9*1), 64(R13)(R9*1), 640)
+#define SCALEA8 SCALEA6; SCALEA((R13)(R9*2), 64(R13)(R9*2), 768); SCALEA((R13)(R12*1), 64(R13)(R12*1), 896)
+#define SCALEA12 SCALEA8; SCALEA((BX), 64(BX), 1024); SCALEA((BX)(R9*1), 64(BX)(R9*1), 1152); SCALEA((BX)(R9*2), 64(BX)(R9*2), 1280); SCALEA((BX)(R12*1), 64(BX)(R12*1), 1408)
+
+// A row of a block as floats.
 #define F16 VCVTPH2PS (R10), Z30; VCVTPH2PS 32(R10), Z31
 #define F32 VMOVUPS (R10), Z30; VMOVUPS 64(R10), Z31
 #define BF16 VPMOVZXWD (R10), Z30; VPMOVZXWD 32(R10), Z31; VPSLLD $16, Z30, Z30; VPSLLD $16, Z31, Z31
 #define BYTES VPMOVSXBD (R10), Z30; VPMOVSXBD 16(R10), Z31; VCVTDQ2PS Z30, Z30; VCVTDQ2PS Z31, Z31
-#define Q8KEYS BYTES; MOVQ R8, AX; SUBQ SI, AX; ANDQ $-128, AX; VMULPS (DX)(AX*1), Z30, Z30; VMULPS 64(DX)(AX*1), Z31, Z31
-#define Q8VALUES BYTES; VBROADCASTSS (DX), Z29; ADDQ $4, DX; VMULPS Z29, Z30, Z30; VMULPS Z29, Z31, Z31
 
 // START loads what stays for all blocks, with the arguments in AX.
 #define START \
 	MOVQ args+0(FP), AX; \
-	MOVQ kvArgs_dst(AX), DI; \
-	MOVQ kvArgs_lda(AX), R9; \
-	LEAQ (R9)(R9*2), R12
+	MOVQ kvArgs_dst(AX), DI
 
 // ROWSOFA points to the rows of A.
 #define ROWSOFA \
+	MOVQ kvArgs_lda(AX), R9; \
+	LEAQ (R9)(R9*2), R12; \
 	MOVQ kvArgs_a(AX), R8; \
 	LEAQ (R8)(R9*4), R13; \
 	LEAQ (R13)(R9*4), BX
 
-// BLOCK points to the next block, its scales, and what to prefetch meanwhile.
+// BLOCK points to the next block, and from there to what is prefetched meanwhile.
 #define BLOCK \
 	MOVQ args+0(FP), AX; \
+	MOVQ kvArgs_order(AX), R11; \
 	MOVQ kvArgs_at(AX), DX; \
-	MOVQ kvArgs_table(AX), R10; \
-	MOVLQSX (R10)(DX*4), R10; \
-	IMULQ kvArgs_stride(AX), R10; \
-	ADDQ kvArgs_base(AX), R10; \
-	MOVQ kvArgs_nextTable(AX), R11; \
-	MOVLQSX (R11)(DX*4), R11; \
-	IMULQ kvArgs_nextStride(AX), R11; \
-	ADDQ kvArgs_next(AX), R11; \
-	INCQ DX; \
-	MOVQ DX, kvArgs_at(AX); \
-	MOVQ kvArgs_scales(AX), DX; \
-	ADDQ R10, DX
+	LEAQ (R11)(DX*8), R11; \
+	MOVQ (R11), R10; \
+	MOVQ 8(R11), DX; \
+	MOVQ kvArgs_ahead(AX), CX; \
+	MOVQ (R11)(CX*8), R11; \
+	SUBQ R10, DX; \
+	SUBQ R10, R11; \
+	ADDQ kvArgs_offset(AX), R10; \
+	INCQ kvArgs_at(AX)
+
+// PREFETCH asks for the line at R10 plus so many bytes of later blocks.
+#define PREFETCH(at) PREFETCHT1 at(R10)(R11*1); PREFETCHT0 at(R10)(DX*1)
+
+// STEP multiplies a number of each row of A with a row of the block.
+#define STEP(row, size, fmas) \
+	PREFETCH(0); \
+	row; \
+	fmas; \
+	ADDQ $4, R8; \
+	ADDQ $4, R13; \
+	ADDQ $4, BX; \
+	ADDQ $(32*size), R10; \
+	DECQ CX
 
 #define KEYS(zeros, rows, row, size, fmas) \
 	START; \
@@ -94,18 +118,9 @@ block: \
 	BLOCK; \
 	ROWSOFA; \
 	MOVQ kvArgs_depth(AX), CX; \
-	MOVQ R8, SI; \
 	zeros; \
 step: \
-	PREFETCHT1 (R11); \
-	row; \
-	fmas; \
-	ADDQ $4, R8; \
-	ADDQ $4, R13; \
-	ADDQ $4, BX; \
-	ADDQ $(32*size), R10; \
-	ADDQ $(32*size), R11; \
-	DECQ CX; \
+	STEP(row, size, fmas); \
 	JNZ step; \
 	MOVQ args+0(FP), AX; \
 	MOVQ kvArgs_ldd(AX), SI; \
@@ -117,7 +132,51 @@ step: \
 	VZEROUPPER; \
 	RET
 
-#define VALUES(zeros, rows, row, size, fmas) \
+// Keys with scales, group by group: SI components are left while a group is done.
+#define KEYSQ8(zeros, rows, fmas) \
+	START; \
+block: \
+	BLOCK; \
+	ROWSOFA; \
+	MOVQ kvArgs_depth(AX), SI; \
+	MOVQ $1, kvArgs_fresh(AX); \
+group: \
+	MOVQ $32, CX; \
+	CMPQ SI, CX; \
+	CMOVQLT SI, CX; \
+	SUBQ CX, SI; \
+	MOVQ SI, kvArgs_left(AX); \
+	PREFETCH(1024); \
+	PREFETCH(1088); \
+	zeros; \
+step: \
+	STEP(BYTES, 1, fmas); \
+	JNZ step; \
+	MOVQ args+0(FP), AX; \
+	MOVQ kvArgs_ldd(AX), SI; \
+	MOVQ kvArgs_scales(AX), CX; \
+	VMOVUPS (R10)(CX*1), Z30; \
+	VMOVUPS 64(R10)(CX*1), Z31; \
+	ADDQ $128, R10; \
+	CMPQ kvArgs_fresh(AX), $0; \
+	JEQ add; \
+	rows(SCALED); \
+	JMP done; \
+add: \
+	rows(ADDSCALED); \
+done: \
+	MOVQ args+0(FP), AX; \
+	MOVQ $0, kvArgs_fresh(AX); \
+	MOVQ kvArgs_left(AX), SI; \
+	TESTQ SI, SI; \
+	JNE group; \
+	ADDQ $128, DI; \
+	DECQ kvArgs_count(AX); \
+	JNZ block; \
+	VZEROUPPER; \
+	RET
+
+#define VALUES(zeros, rows, row, size, fmas, block2) \
 	START; \
 	MOVQ kvArgs_ldd(AX), SI; \
 	ROWSOFA; \
@@ -129,22 +188,14 @@ add: \
 	rows(LOAD); \
 block: \
 	BLOCK; \
-	MOVQ kvArgs_ldb(AX), SI; \
+	block2; \
 	MOVQ kvArgs_count(AX), CX; \
 	SUBQ $32, kvArgs_count(AX); \
 	CMPQ CX, $32; \
 	JLE step; \
 	MOVQ $32, CX; \
 step: \
-	PREFETCHT1 (R11); \
-	row; \
-	fmas; \
-	ADDQ $4, R8; \
-	ADDQ $4, R13; \
-	ADDQ $4, BX; \
-	ADDQ SI, R10; \
-	ADDQ $(32*size), R11; \
-	DECQ CX; \
+	STEP(row, size, fmas); \
 	JNZ step; \
 	MOVQ args+0(FP), AX; \
 	CMPQ kvArgs_count(AX), $0; \
@@ -153,6 +204,24 @@ step: \
 	rows(SAVE); \
 	VZEROUPPER; \
 	RET
+
+// PLAIN and SCALES(…) are what VALUES does with A before a block: nothing, or it takes its numbers times the block's scales.
+#define PLAIN
+#define SCALES(scale) \
+	ROWSOFA; \
+	ADDQ $128, kvArgs_a(AX); \
+	MOVQ kvArgs_scaled(AX), SI; \
+	MOVQ kvArgs_scales(AX), CX; \
+	VMOVUPS (R10)(CX*1), Z30; \
+	VMOVUPS 64(R10)(CX*1), Z31; \
+	PREFETCH(1024); \
+	PREFETCH(1088); \
+	scale; \
+	MOVQ $128, R9; \
+	MOVQ $384, R12; \
+	MOVQ SI, R8; \
+	LEAQ 512(SI), R13; \
+	LEAQ 1024(SI), BX
 
 // func keysF16AVX512X1(args *kvArgs)
 TEXT ·keysF16AVX512X1(SB), NOSPLIT, $0-8
@@ -240,140 +309,140 @@ TEXT ·keysBF16AVX512X12(SB), NOSPLIT, $0-8
 
 // func keysQ8AVX512X1(args *kvArgs)
 TEXT ·keysQ8AVX512X1(SB), NOSPLIT, $0-8
-	KEYS(ZERO1, ROWS1, Q8KEYS, 1, FMA1)
+	KEYSQ8(ZERO1, ROWS1, FMA1)
 
 // func keysQ8AVX512X2(args *kvArgs)
 TEXT ·keysQ8AVX512X2(SB), NOSPLIT, $0-8
-	KEYS(ZERO2, ROWS2, Q8KEYS, 1, FMA2)
+	KEYSQ8(ZERO2, ROWS2, FMA2)
 
 // func keysQ8AVX512X3(args *kvArgs)
 TEXT ·keysQ8AVX512X3(SB), NOSPLIT, $0-8
-	KEYS(ZERO3, ROWS3, Q8KEYS, 1, FMA3)
+	KEYSQ8(ZERO3, ROWS3, FMA3)
 
 // func keysQ8AVX512X4(args *kvArgs)
 TEXT ·keysQ8AVX512X4(SB), NOSPLIT, $0-8
-	KEYS(ZERO4, ROWS4, Q8KEYS, 1, FMA4)
+	KEYSQ8(ZERO4, ROWS4, FMA4)
 
 // func keysQ8AVX512X6(args *kvArgs)
 TEXT ·keysQ8AVX512X6(SB), NOSPLIT, $0-8
-	KEYS(ZERO6, ROWS6, Q8KEYS, 1, FMA6)
+	KEYSQ8(ZERO6, ROWS6, FMA6)
 
 // func keysQ8AVX512X8(args *kvArgs)
 TEXT ·keysQ8AVX512X8(SB), NOSPLIT, $0-8
-	KEYS(ZERO8, ROWS8, Q8KEYS, 1, FMA8)
+	KEYSQ8(ZERO8, ROWS8, FMA8)
 
 // func keysQ8AVX512X12(args *kvArgs)
 TEXT ·keysQ8AVX512X12(SB), NOSPLIT, $0-8
-	KEYS(ZERO12, ROWS12, Q8KEYS, 1, FMA12)
+	KEYSQ8(ZERO12, ROWS12, FMA12)
 
 // func valuesF16AVX512X1(args *kvArgs)
 TEXT ·valuesF16AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, F16, 2, FMA1)
+	VALUES(ZERO1, ROWS1, F16, 2, FMA1, PLAIN)
 
 // func valuesF16AVX512X2(args *kvArgs)
 TEXT ·valuesF16AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, F16, 2, FMA2)
+	VALUES(ZERO2, ROWS2, F16, 2, FMA2, PLAIN)
 
 // func valuesF16AVX512X3(args *kvArgs)
 TEXT ·valuesF16AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, F16, 2, FMA3)
+	VALUES(ZERO3, ROWS3, F16, 2, FMA3, PLAIN)
 
 // func valuesF16AVX512X4(args *kvArgs)
 TEXT ·valuesF16AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, F16, 2, FMA4)
+	VALUES(ZERO4, ROWS4, F16, 2, FMA4, PLAIN)
 
 // func valuesF16AVX512X6(args *kvArgs)
 TEXT ·valuesF16AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, F16, 2, FMA6)
+	VALUES(ZERO6, ROWS6, F16, 2, FMA6, PLAIN)
 
 // func valuesF16AVX512X8(args *kvArgs)
 TEXT ·valuesF16AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(ZERO8, ROWS8, F16, 2, FMA8)
+	VALUES(ZERO8, ROWS8, F16, 2, FMA8, PLAIN)
 
 // func valuesF16AVX512X12(args *kvArgs)
 TEXT ·valuesF16AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(ZERO12, ROWS12, F16, 2, FMA12)
+	VALUES(ZERO12, ROWS12, F16, 2, FMA12, PLAIN)
 
 // func valuesF32AVX512X1(args *kvArgs)
 TEXT ·valuesF32AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, F32, 4, FMA1)
+	VALUES(ZERO1, ROWS1, F32, 4, FMA1, PLAIN)
 
 // func valuesF32AVX512X2(args *kvArgs)
 TEXT ·valuesF32AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, F32, 4, FMA2)
+	VALUES(ZERO2, ROWS2, F32, 4, FMA2, PLAIN)
 
 // func valuesF32AVX512X3(args *kvArgs)
 TEXT ·valuesF32AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, F32, 4, FMA3)
+	VALUES(ZERO3, ROWS3, F32, 4, FMA3, PLAIN)
 
 // func valuesF32AVX512X4(args *kvArgs)
 TEXT ·valuesF32AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, F32, 4, FMA4)
+	VALUES(ZERO4, ROWS4, F32, 4, FMA4, PLAIN)
 
 // func valuesF32AVX512X6(args *kvArgs)
 TEXT ·valuesF32AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, F32, 4, FMA6)
+	VALUES(ZERO6, ROWS6, F32, 4, FMA6, PLAIN)
 
 // func valuesF32AVX512X8(args *kvArgs)
 TEXT ·valuesF32AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(ZERO8, ROWS8, F32, 4, FMA8)
+	VALUES(ZERO8, ROWS8, F32, 4, FMA8, PLAIN)
 
 // func valuesF32AVX512X12(args *kvArgs)
 TEXT ·valuesF32AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(ZERO12, ROWS12, F32, 4, FMA12)
+	VALUES(ZERO12, ROWS12, F32, 4, FMA12, PLAIN)
 
 // func valuesBF16AVX512X1(args *kvArgs)
 TEXT ·valuesBF16AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, BF16, 2, FMA1)
+	VALUES(ZERO1, ROWS1, BF16, 2, FMA1, PLAIN)
 
 // func valuesBF16AVX512X2(args *kvArgs)
 TEXT ·valuesBF16AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, BF16, 2, FMA2)
+	VALUES(ZERO2, ROWS2, BF16, 2, FMA2, PLAIN)
 
 // func valuesBF16AVX512X3(args *kvArgs)
 TEXT ·valuesBF16AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, BF16, 2, FMA3)
+	VALUES(ZERO3, ROWS3, BF16, 2, FMA3, PLAIN)
 
 // func valuesBF16AVX512X4(args *kvArgs)
 TEXT ·valuesBF16AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, BF16, 2, FMA4)
+	VALUES(ZERO4, ROWS4, BF16, 2, FMA4, PLAIN)
 
 // func valuesBF16AVX512X6(args *kvArgs)
 TEXT ·valuesBF16AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, BF16, 2, FMA6)
+	VALUES(ZERO6, ROWS6, BF16, 2, FMA6, PLAIN)
 
 // func valuesBF16AVX512X8(args *kvArgs)
 TEXT ·valuesBF16AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(ZERO8, ROWS8, BF16, 2, FMA8)
+	VALUES(ZERO8, ROWS8, BF16, 2, FMA8, PLAIN)
 
 // func valuesBF16AVX512X12(args *kvArgs)
 TEXT ·valuesBF16AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(ZERO12, ROWS12, BF16, 2, FMA12)
+	VALUES(ZERO12, ROWS12, BF16, 2, FMA12, PLAIN)
 
 // func valuesQ8AVX512X1(args *kvArgs)
 TEXT ·valuesQ8AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, Q8VALUES, 1, FMA1)
+	VALUES(ZERO1, ROWS1, BYTES, 1, FMA1, SCALES(SCALEA1))
 
 // func valuesQ8AVX512X2(args *kvArgs)
 TEXT ·valuesQ8AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, Q8VALUES, 1, FMA2)
+	VALUES(ZERO2, ROWS2, BYTES, 1, FMA2, SCALES(SCALEA2))
 
 // func valuesQ8AVX512X3(args *kvArgs)
 TEXT ·valuesQ8AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, Q8VALUES, 1, FMA3)
+	VALUES(ZERO3, ROWS3, BYTES, 1, FMA3, SCALES(SCALEA3))
 
 // func valuesQ8AVX512X4(args *kvArgs)
 TEXT ·valuesQ8AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, Q8VALUES, 1, FMA4)
+	VALUES(ZERO4, ROWS4, BYTES, 1, FMA4, SCALES(SCALEA4))
 
 // func valuesQ8AVX512X6(args *kvArgs)
 TEXT ·valuesQ8AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, Q8VALUES, 1, FMA6)
+	VALUES(ZERO6, ROWS6, BYTES, 1, FMA6, SCALES(SCALEA6))
 
 // func valuesQ8AVX512X8(args *kvArgs)
 TEXT ·valuesQ8AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(ZERO8, ROWS8, Q8VALUES, 1, FMA8)
+	VALUES(ZERO8, ROWS8, BYTES, 1, FMA8, SCALES(SCALEA8))
 
 // func valuesQ8AVX512X12(args *kvArgs)
 TEXT ·valuesQ8AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(ZERO12, ROWS12, Q8VALUES, 1, FMA12)
+	VALUES(ZERO12, ROWS12, BYTES, 1, FMA12, SCALES(SCALEA12))

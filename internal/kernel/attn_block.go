@@ -43,43 +43,60 @@ func (t KVType) size() int { return [kvTypes]int{KVF16: 2, KVF32: 4, KVBF16: 2, 
 // maxFloat is what larger numbers become before they get a scale: 127 times a rounded scale stays finite.
 const maxFloat = 3e38
 
-// A KVLayout says how the keys or the values of one head lie in a block: numbers first, then scales, if the type has them.
+// A KVLayout says how the keys or the values of one head lie in a block: in groups of 32 components. A group is rows of 32
+// numbers, and behind them 32 scales, one for each position, if the type has scales.
 //
-// Keys stand with positions fastest, so that a vector holds one component of consecutive keys and a score needs no sum
-// across it. Values stand with components fastest, for the same reason.
+// A row of a key group is one component of 32 keys, so that a vector holds one component of consecutive keys and a score
+// needs no sum across it. A row of a value group is 32 components of one value, for the same reason. Either product reads a
+// block from its first byte to its last.
 //
-// Shapes: keys [D, P], their scales [D/32 rounded up, P]; values [P, W], their scales [W/32, P], W being D rounded up to a
-// multiple of 32.
+// Shapes: keys [D, P], the last group being shorter if D is no multiple of 32; values [W/32, P, 32], W being D rounded up to
+// a multiple of 32; scales [P] in each group.
 type KVLayout struct {
-	Type     KVType
-	Keys     bool
-	dim      int // D for keys, W for values
-	RowBytes int // between rows of numbers
-	Scales   int // bytes in front of the scales
-	Bytes    int // of a head
+	Type  KVType
+	Keys  bool
+	dim   int // D for keys, W for values
+	row   int // bytes of a row
+	group int // bytes of a whole group, with scales
+	Bytes int // of a head
 }
 
 // KeyLayout is the layout of keys of dim components.
-func KeyLayout(t KVType, dim int) KVLayout {
-	l := KVLayout{Type: t, Keys: true, dim: dim, RowBytes: KVBlock * t.size()}
-	l.Scales = dim * l.RowBytes
-	return l.withScales()
-}
+func KeyLayout(t KVType, dim int) KVLayout { return layoutOf(t, dim, true) }
 
 // ValueLayout is the layout of values of dim components.
 func ValueLayout(t KVType, dim int) KVLayout {
-	dim = (dim + KVTileCols - 1) / KVTileCols * KVTileCols
-	l := KVLayout{Type: t, dim: dim, RowBytes: dim * t.size()}
-	l.Scales = KVBlock * l.RowBytes
-	return l.withScales()
+	return layoutOf(t, (dim+KVTileCols-1)/KVTileCols*KVTileCols, false)
 }
 
-func (l KVLayout) withScales() KVLayout {
-	l.Bytes = l.Scales
-	if l.Type == KVQ8 {
-		l.Bytes += (l.dim + BlockCols - 1) / BlockCols * KVBlock * 4
+func layoutOf(t KVType, dim int, keys bool) KVLayout {
+	l := KVLayout{Type: t, Keys: keys, dim: dim, row: KVBlock * t.size()}
+	scales := 0
+	if t == KVQ8 {
+		scales = 4 * KVBlock
 	}
+	l.group = BlockCols*l.row + scales
+	l.Bytes = dim*l.row + (dim+BlockCols-1)/BlockCols*scales
 	return l
+}
+
+// at is where component c of position slot begins, in bytes of the block.
+func (l *KVLayout) at(slot, c int) int {
+	row, column := c%BlockCols, slot
+	if !l.Keys {
+		row, column = slot, row
+	}
+	return c/BlockCols*l.group + row*l.row + column*l.Type.size()
+}
+
+// scaleAt is where the scale of component c of position slot begins.
+func (l *KVLayout) scaleAt(slot, c int) int {
+	first := c &^ (BlockCols - 1)
+	rows := KVBlock
+	if l.Keys {
+		rows = min(BlockCols, l.dim-first)
+	}
+	return first/BlockCols*l.group + rows*l.row + 4*slot
 }
 
 // Store writes x as position slot of a head's block: its key or its value.
@@ -90,15 +107,40 @@ func (l KVLayout) Store(block []byte, slot int, x []float32) {
 	if len(x) > l.dim || slot < 0 || slot >= KVBlock || len(block) < l.Bytes {
 		panic(fmt.Sprintf("kernel: %d components of %d at slot %d in %d bytes", len(x), l.dim, slot, len(block)))
 	}
-	switch {
-	case l.Type == KVQ8:
-		l.storeBytes(block, slot, x)
-	case l.Type == KVF32:
-		l.storeFloats(block, slot, x)
-	case l.Keys:
-		l.scatterHalves(halvesOf(block[slot*2:]), x)
-	default:
-		l.halves(halvesOf(block[slot*l.RowBytes:])[:len(x)], x)
+	for c := 0; c < len(x); c += BlockCols {
+		l.storePart(block, slot, c, x[c:min(c+BlockCols, len(x))])
+	}
+}
+
+// storePart writes the components from c on, which lie in one group.
+func (l *KVLayout) storePart(block []byte, slot, c int, x []float32) {
+	at, size := l.at(slot, c), l.Type.size()
+	step := size // between components
+	if l.Keys {
+		step = l.row
+	}
+	switch l.Type {
+	case KVF32:
+		for i, v := range x {
+			binary.NativeEndian.PutUint32(block[at+i*step:], math.Float32bits(v))
+		}
+	case KVQ8:
+		record := recordOf(x)
+		for i, code := range record[:len(x)] {
+			block[at+i*step] = code
+		}
+		copy(block[l.scaleAt(slot, c):][:4], record[recordScale:])
+	case KVF16, KVBF16:
+		dst := halvesOf(block[at:])
+		if !l.Keys {
+			l.halves(dst[:len(x)], x)
+			return
+		}
+		var buf [BlockCols]uint16
+		l.halves(buf[:len(x)], x)
+		for i, h := range buf[:len(x)] {
+			dst[i*KVBlock] = h
+		}
 	}
 }
 
@@ -111,52 +153,19 @@ func (l KVLayout) halves(dst []uint16, x []float32) {
 	ToHalf(dst, x)
 }
 
-// scatterHalves writes a key's components, which lie a row apart.
-func (l KVLayout) scatterHalves(dst []uint16, x []float32) {
-	var buf [64]uint16
-	for at := 0; at < len(x); at += len(buf) {
-		halves := buf[:min(len(buf), len(x)-at)]
-		l.halves(halves, x[at:at+len(halves)])
-		for i, h := range halves {
-			dst[(at+i)*KVBlock] = h
-		}
-	}
-}
-
-func (l KVLayout) storeFloats(block []byte, slot int, x []float32) {
-	at, step := slot*l.RowBytes, 4
-	if l.Keys {
-		at, step = slot*4, l.RowBytes
-	}
+// recordOf quantises up to 32 components as the activations of products are.
+func recordOf(x []float32) (record [RecordBytes]byte) {
+	var part [BlockCols]float32
 	for i, v := range x {
-		binary.NativeEndian.PutUint32(block[at+i*step:], math.Float32bits(v))
+		part[i] = max(-maxFloat, min(maxFloat, v))
 	}
+	quantizePart(&record, &part)
+	return record
 }
 
-// storeBytes quantises 32 components at a time, as the activations of products are.
-func (l KVLayout) storeBytes(block []byte, slot int, x []float32) {
-	at, step := slot*l.RowBytes, 1
-	if l.Keys {
-		at, step = slot, l.RowBytes
-	}
-	for i := 0; i < len(x); i += BlockCols {
-		var record [RecordBytes]byte
-		var part [BlockCols]float32
-		n := copy(part[:], x[i:])
-		for j, v := range part[:n] {
-			part[j] = max(-maxFloat, min(maxFloat, v))
-		}
-		quantizePart(&record, &part)
-		for j, code := range record[:n] {
-			block[at+(i+j)*step] = code
-		}
-		copy(block[l.Scales+(i+slot)*4:][:4], record[recordScale:])
-	}
-}
-
-// value is number (k, c) of a block: component k of key c, or component c of value k.
-func (l *KVLayout) value(block []byte, k, c int) float32 {
-	number := block[k*l.RowBytes+c*l.Type.size():]
+// number is component c of position slot, without its scale.
+func (l *KVLayout) number(block []byte, slot, c int) float32 {
+	number := block[l.at(slot, c):]
 	switch l.Type {
 	case KVF32:
 		return math.Float32frombits(binary.NativeEndian.Uint32(number))
@@ -166,18 +175,15 @@ func (l *KVLayout) value(block []byte, k, c int) float32 {
 		return math.Float32frombits(uint32(binary.NativeEndian.Uint16(number)) << 16)
 	case KVQ8:
 	}
-	scale := k/BlockCols*KVBlock + c
-	if !l.Keys {
-		scale = c/BlockCols*KVBlock + k
-	}
-	return float32(int8(number[0])) * math.Float32frombits(binary.NativeEndian.Uint32(block[l.Scales+scale*4:]))
+	return float32(int8(number[0]))
 }
 
-// row sets dst to the numbers (k, c) to (k, c+31) of a block.
-func (l *KVLayout) row(dst *[KVTileCols]float32, block []byte, k, c int) {
-	for i := range dst {
-		dst[i] = l.value(block, k, c+i)
+// scale is what component c of position slot is multiplied by. Types without scales have 1.
+func (l *KVLayout) scale(block []byte, slot, c int) float32 {
+	if l.Type != KVQ8 {
+		return 1
 	}
+	return math.Float32frombits(binary.NativeEndian.Uint32(block[l.scaleAt(slot, c):]))
 }
 
 // halvesOf gives bytes as 16-bit numbers; they start at an even address.

@@ -13,13 +13,14 @@ var allKVTypes = []KVType{KVF16, KVF32, KVBF16, KVQ8}
 
 // randomBlocks returns blocks of two heads that hold random numbers; the second head's is the one to use.
 func randomBlocks(r *rand.Rand, l KVLayout, dim, blocks int) KVBlocks {
+	blocks = (blocks + KVRun - 1) / KVRun * KVRun
 	data := make([]byte, 2*blocks*l.Bytes)
 	for block := range 2 * blocks {
 		for slot := range KVBlock {
 			l.Store(data[block*l.Bytes:][:l.Bytes], slot, randomFloats(r, dim, 1))
 		}
 	}
-	return KVBlocks{KVLayout: l, Data: data[l.Bytes:], Stride: 2 * l.Bytes}
+	return KVBlocks{KVLayout: l, Data: data[KVRun*l.Bytes:], Heads: 2}
 }
 
 // onEachTier runs f on all tiers and compares the bits of what it returns with plain Go's.
@@ -86,10 +87,7 @@ func TestStoredNumbersAreNearTheOriginals(t *testing.T) {
 					largest = max(largest, math.Abs(float64(v)))
 				}
 				for i, v := range x {
-					got := l.value(block, slot, i)
-					if l.Keys {
-						got = l.value(block, i, slot)
-					}
+					got := l.number(block, slot, i) * l.scale(block, slot, i)
 					if e := math.Abs(float64(got - v)); e > tolerances[typ]*largest*1.0001 {
 						t.Fatalf("%v, keys %v: component %d of slot %d is %v, want %v", typ, l.Keys, i, slot, got, v)
 					}
@@ -106,7 +104,7 @@ func TestStoredNumbersStayFinite(t *testing.T) {
 		block := make([]byte, l.Bytes)
 		l.Store(block, 5, x)
 		for i, v := range x {
-			if got := l.value(block, 5, i); math.IsInf(float64(got), 0) || got != got {
+			if got := l.number(block, 5, i) * l.scale(block, 5, i); math.IsInf(float64(got), 0) || got != got {
 				t.Errorf("%v: %v is stored as %v", typ, v, got)
 			}
 		}

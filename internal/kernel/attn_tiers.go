@@ -4,8 +4,6 @@
 
 package kernel
 
-import "unsafe"
-
 // kvKernels are the kernels of a tier for one type of block, for tiles of some columns.
 type kvKernels struct {
 	columns      int
@@ -33,60 +31,70 @@ func mulKeys(p *KVProduct) {
 		mulKeysGo(p)
 		return
 	}
-	kernels, size := &kvTiers[active][p.B.Type], p.B.Type.size()
-	p.args.depth = p.B.dim
+	kernels, size, a := &kvTiers[active][p.B.Type], p.B.Type.size(), p.begin()
+	a.depth, a.left = p.B.dim, p.B.dim
 	for c := 0; c < KVBlock; c += kernels.columns {
-		// A position's scales lie under it.
-		p.columns(c, c*size, p.B.Scales+4*c)
+		a.offset, a.scales = uintptr(c*size), uintptr(c*(4-size))
 		for r := 0; r < p.Rows; {
 			kernel := &kernels.keys[p.Rows-r]
 			p.row(r, c)
-			p.args.count = len(p.Table)
-			kernel.run(&p.args)
+			a.at, a.count = 0, len(p.Table)
+			kernel.run(a)
 			r += kernel.rows
 		}
 	}
 }
+
+// fewRows is up to how many rows values are read block by block, in the order of memory: their time is that of reading. More
+// rows take all blocks for some columns, which keeps their sums in registers.
+const fewRows = 4
 
 func mulValues(p *KVProduct, positions int, fresh bool) {
 	if active == generic {
 		mulValuesGo(p, positions, fresh)
 		return
 	}
-	kernels, size := &kvTiers[active][p.B.Type], p.B.Type.size()
-	p.args.ldb, p.args.fresh = uintptr(p.B.RowBytes), 0
+	a := p.begin()
+	a.scaled = &p.part[0]
+	if p.Rows > fewRows {
+		p.valuesOf(0, positions, fresh)
+		return
+	}
+	for first := 0; first < positions; first += KVBlock {
+		p.valuesOf(first, min(first+KVBlock, positions), fresh && first == 0)
+	}
+}
+
+// valuesOf does the positions [first, end), of which the first begins a block.
+func (p *KVProduct) valuesOf(first, end int, fresh bool) {
+	kernels, size, a := &kvTiers[active][p.B.Type], p.B.Type.size(), &p.args
+	a.fresh = 0
 	if fresh {
-		p.args.fresh = 1
+		a.fresh = 1
 	}
 	for c := 0; c < p.B.dim; c += kernels.columns {
-		// 32 columns share their scales; those of the next 32 come after 32 positions.
-		p.columns(c, KVBlock*c*size, p.B.Scales+4*(c&^(BlockCols-1)))
+		column := c % KVTileCols * size
+		a.offset, a.scales = uintptr(c/KVTileCols*p.B.group+column), uintptr(KVBlock*p.B.row-column)
 		for r := 0; r < p.Rows; {
 			kernel := &kernels.values[p.Rows-r]
 			p.row(r, c)
-			p.args.count = positions
-			kernel.run(&p.args)
+			a.a = &p.A[r*p.AStride+first]
+			a.at, a.count = first/KVBlock, end-first
+			kernel.run(a)
 			r += kernel.rows
 		}
 	}
 }
 
-// columns sets the arguments for the columns from c on. While they are computed, as much is prefetched from an offset on.
-func (p *KVProduct) columns(c, ahead, scales int) {
-	a, offset := &p.args, c*p.B.Type.size()
-	a.base, a.stride = unsafe.Pointer(&p.B.Data[offset]), uintptr(p.B.Stride)
-	a.scales = uintptr(scales - offset)
-	a.table = unsafe.SliceData(p.Table)
-	a.next, a.nextStride, a.nextTable = a.base, a.stride, a.table
-	if len(p.NextTable) >= len(p.Table) && ahead < len(p.Next.Data) {
-		a.next, a.nextStride, a.nextTable = unsafe.Pointer(&p.Next.Data[ahead]), uintptr(p.Next.Stride), unsafe.SliceData(p.NextTable)
-	}
+// begin sets the arguments that stay for the whole product.
+func (p *KVProduct) begin() *kvArgs {
+	a := &p.args
+	a.order, a.ahead = &p.order[0], len(p.Table)
+	a.ldd, a.lda = uintptr(p.DstStride)*4, uintptr(p.AStride)*4
+	return a
 }
 
-// row sets the arguments for the rows from r on.
+// row sets the arguments for the rows from r on and the columns from c on.
 func (p *KVProduct) row(r, c int) {
-	a := &p.args
-	a.dst, a.ldd = &p.Dst[r*p.DstStride+c], uintptr(p.DstStride)*4
-	a.a, a.lda = &p.A[r*p.AStride], uintptr(p.AStride)*4
-	a.at = 0
+	p.args.dst, p.args.a = &p.Dst[r*p.DstStride+c], &p.A[r*p.AStride]
 }

@@ -2,6 +2,8 @@
 
 package kernel
 
+import "unsafe"
+
 // The vector kernels do whole multiples of 16 numbers; the twins do the rest, with the same bits. They are called
 // directly, not through variables, so that their arguments stay on the stack.
 
@@ -21,19 +23,19 @@ func exp(x float32) float32 {
 }
 
 //go:noescape
-func softmaxAVX2(s *float32, stride uintptr, rows, n int, maxima, sums *float32)
+func softmaxAVX2(s *float32, stride uintptr, rows, n int, maxima, sums *float32, ahead unsafe.Pointer)
 
 //go:noescape
-func softmaxAVX512(s *float32, stride uintptr, rows, n int, maxima, sums *float32)
+func softmaxAVX512(s *float32, stride uintptr, rows, n int, maxima, sums *float32, ahead unsafe.Pointer)
 
-func softmaxRows(s []float32, stride, n int, maxima, sums []float32) {
+func (p *softmax) run() {
 	switch active {
 	case avx512:
-		softmaxAVX512(&s[0], uintptr(stride)*4, len(maxima), n, &maxima[0], &sums[0])
+		softmaxAVX512(&p.s[0], uintptr(p.stride)*4, len(p.maxima), p.n, &p.maxima[0], &p.sums[0], p.ahead)
 	case avx2:
-		softmaxAVX2(&s[0], uintptr(stride)*4, len(maxima), n, &maxima[0], &sums[0])
+		softmaxAVX2(&p.s[0], uintptr(p.stride)*4, len(p.maxima), p.n, &p.maxima[0], &p.sums[0], p.ahead)
 	default:
-		softmaxRowsGo(s, stride, n, maxima, sums)
+		p.runGo()
 	}
 }
 

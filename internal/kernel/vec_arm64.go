@@ -2,6 +2,8 @@
 
 package kernel
 
+import "unsafe"
+
 // The vector kernels do whole multiples of 16 numbers; the twins do the rest, with the same bits. They are called
 // directly, not through variables, so that their arguments stay on the stack. All tiers share them.
 
@@ -15,14 +17,14 @@ func exp(x float32) float32 {
 }
 
 //go:noescape
-func softmaxNEON(s *float32, stride uintptr, rows, n int, maxima, sums *float32)
+func softmaxNEON(s *float32, stride uintptr, rows, n int, maxima, sums *float32, ahead unsafe.Pointer)
 
-func softmaxRows(s []float32, stride, n int, maxima, sums []float32) {
+func (p *softmax) run() {
 	if active == generic {
-		softmaxRowsGo(s, stride, n, maxima, sums)
+		p.runGo()
 		return
 	}
-	softmaxNEON(&s[0], uintptr(stride)*4, len(maxima), n, &maxima[0], &sums[0])
+	softmaxNEON(&p.s[0], uintptr(p.stride)*4, len(p.maxima), p.n, &p.maxima[0], &p.sums[0], p.ahead)
 }
 
 //go:noescape

@@ -156,14 +156,16 @@ TEXT ·expNEON(SB), NOSPLIT, $0-12
 	FMOVS F0, ret+8(FP)
 	RET
 
-// func softmaxNEON(s *float32, stride uintptr, rows, n int, maxima, sums *float32)
-TEXT ·softmaxNEON(SB), NOSPLIT, $0-48
+// func softmaxNEON(s *float32, stride uintptr, rows, n int, maxima, sums *float32, ahead unsafe.Pointer)
+TEXT ·softmaxNEON(SB), NOSPLIT, $0-56
 	MOVD s+0(FP), R0
 	MOVD stride+8(FP), R1
 	MOVD rows+16(FP), R2
 	MOVD n+24(FP), R3
 	MOVD maxima+32(FP), R4
 	MOVD sums+40(FP), R5
+	MOVD ahead+48(FP), R6
+	MOVD R6, R14
 	MOVD $exps<>(SB), R9
 	VLD1 (R9), [V16.S4, V17.S4, V18.S4, V19.S4]
 	VDUP V16.S[0], V20.S4
@@ -191,6 +193,9 @@ largest:
 	MOVD R0, R6
 	MOVD R3, R7
 weights:
+	PRFM (R14), PLDL2KEEP
+	PRFM 64(R14), PLDL2KEEP
+	ADD $128, R14
 	VLD1 (R6), [V0.S4, V1.S4, V2.S4, V3.S4]
 	WORD $0x4eb7d400 // fsub v0.4s, v0.4s, v23.4s
 	WORD $0x4eb7d421 // fsub v1.4s, v1.4s, v23.4s

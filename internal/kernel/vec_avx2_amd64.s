@@ -80,8 +80,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-12
 	VZEROUPPER
 	RET
 
-// func softmaxAVX2(s *float32, stride uintptr, rows, n int, maxima, sums *float32)
-TEXT ·softmaxAVX2(SB), NOSPLIT, $0-48
+// func softmaxAVX2(s *float32, stride uintptr, rows, n int, maxima, sums *float32, ahead unsafe.Pointer)
+TEXT ·softmaxAVX2(SB), NOSPLIT, $0-56
+	MOVQ ahead+48(FP), DX
 	MOVQ s+0(FP), R8
 	MOVQ stride+8(FP), R9
 	MOVQ rows+16(FP), R10
@@ -111,6 +112,8 @@ largest:
 	MOVQ R8, DI
 	MOVQ R11, CX
 weights:
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
 	VMOVUPS (DI), Y0
 	VSUBPS Y15, Y0, Y0
 	EXP
@@ -122,6 +125,7 @@ weights:
 	VMOVUPS Y0, 32(DI)
 	VADDPS Y0, Y14, Y14
 	ADDQ $64, DI
+	ADDQ $128, DX
 	SUBQ $16, CX
 	JNZ weights
 	VADDPS Y14, Y12, Y12

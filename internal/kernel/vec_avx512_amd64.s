@@ -78,24 +78,35 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-12
 	VZEROUPPER
 	RET
 
-// func softmaxAVX512(s *float32, stride uintptr, rows, n int, maxima, sums *float32)
-TEXT ·softmaxAVX512(SB), NOSPLIT, $0-48
-	MOVQ s+0(FP), R8
+// func softmaxAVX512(s *float32, stride uintptr, rows, n int, maxima, sums *float32, ahead unsafe.Pointer)
+TEXT ·softmaxAVX512(SB), NOSPLIT, $0-56
+	MOVQ ahead+48(FP), DX
 	MOVQ stride+8(FP), R9
-	MOVQ rows+16(FP), R10
 	MOVQ n+24(FP), R11
-	MOVQ maxima+32(FP), R12
-	MOVQ sums+40(FP), R13
 	CONSTANTS
-row:
+	// The maxima of all rows come first, so that no row's weights wait for their own.
+	MOVQ s+0(FP), R8
+	MOVQ rows+16(FP), R10
+	MOVQ maxima+32(FP), R12
+maximum:
 	MOVQ R8, SI
 	MOVQ R11, BX
 	VBROADCASTSS (R12), Z4
-largest:
+	VMOVAPS Z4, Z5
+	SUBQ $32, BX
+	JLT last
+pair:
 	VMAXPS (SI), Z4, Z4
-	ADDQ $64, SI
-	SUBQ $16, BX
-	JNZ largest
+	VMAXPS 64(SI), Z5, Z5
+	ADDQ $128, SI
+	SUBQ $32, BX
+	JGE pair
+last:
+	CMPQ BX, $-32
+	JEQ whole
+	VMAXPS (SI), Z4, Z4
+whole:
+	VMAXPS Z5, Z4, Z4
 	VSHUFF32X4 $0x4E, Z4, Z4, Z5
 	VMAXPS Z5, Z4, Z4
 	VSHUFF32X4 $0xB1, Z4, Z4, Z5
@@ -105,16 +116,29 @@ largest:
 	VPERMILPS $0xB1, Z4, Z5
 	VMAXPS Z5, Z4, Z4
 	VMOVSS X4, (R12)
+	ADDQ R9, R8
+	ADDQ $4, R12
+	DECQ R10
+	JNZ maximum
+	MOVQ s+0(FP), R8
+	MOVQ rows+16(FP), R10
+	MOVQ maxima+32(FP), R12
+	MOVQ sums+40(FP), R13
+row:
+	VBROADCASTSS (R12), Z4
 	VPXORQ Z6, Z6, Z6
 	MOVQ R8, DI
 	MOVQ R11, CX
 weights:
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
 	VMOVUPS (DI), Z0
 	VSUBPS Z4, Z0, Z0
 	EXP
 	VMOVUPS Z0, (DI)
 	VADDPS Z0, Z6, Z6
 	ADDQ $64, DI
+	ADDQ $128, DX
 	SUBQ $16, CX
 	JNZ weights
 	VEXTRACTF64X4 $1, Z6, Y5

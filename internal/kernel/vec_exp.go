@@ -2,7 +2,10 @@
 
 package kernel
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // The exponential function of all kernels: x = n·ln2 + r with integer n, |r| <= ln2/2; e^r by a polynomial of degree 6
 // (coefficients of Cephes' expf), 2^n by setting the exponent. Largest relative error 1e-7. Below expMin the result
@@ -47,7 +50,34 @@ func exp32(x float32) float32 {
 	return y * math.Float32frombits(uint32(int32(n)+127)<<23)
 }
 
-// SoftmaxChunk is SoftmaxRows for one row: it returns the new maximum and the sum.
+// A softmax is one step of the online softmax (arXiv:1805.02867) of some rows: it raises the running maximum of a row to that
+// of its s, replaces s by e^(s-maximum), and sets sums to the sums of the new s. A masked score is -Inf and becomes 0. Two lines
+// from ahead on are prefetched for every 16 numbers.
+//
+// Shapes: s [R, n] with rows stride apart, n a multiple of 16 above 0; maxima, sums [R], R above 0. A sum is in 16 partial
+// sums, added as a tree. With a finite maximum, all scores of a row may be -Inf.
+type softmax struct {
+	s            []float32
+	stride, n    int
+	maxima, sums []float32
+	ahead        unsafe.Pointer
+}
+
+// check panics if the shapes do not fit.
+func (p *softmax) check() {
+	checkMultiple(p.n)
+	rows := len(p.maxima)
+	_, _ = p.s[(rows-1)*p.stride+p.n-1], p.sums[rows-1]
+}
+
+func (p *softmax) runGo() {
+	for r := range p.maxima {
+		p.maxima[r], p.sums[r] = softmaxChunkGo(p.s[r*p.stride:][:p.n], p.maxima[r])
+	}
+}
+
+// SoftmaxChunk is a softmax of one row: it replaces s by e^(s-newMaximum), where newMaximum is the larger one of maximum and
+// those of s, and returns it and the sum.
 //
 // Shapes: s [n], n a multiple of 16.
 func SoftmaxChunk(s []float32, maximum float32) (newMaximum, sum float32) {
@@ -56,29 +86,10 @@ func SoftmaxChunk(s []float32, maximum float32) (newMaximum, sum float32) {
 	}
 	var sums [1]float32
 	maxima := [1]float32{maximum}
-	SoftmaxRows(s, len(s), len(s), maxima[:], sums[:])
+	p := softmax{s, len(s), len(s), maxima[:], sums[:], unsafe.Pointer(&s[0])}
+	p.check()
+	p.run()
 	return maxima[0], sums[0]
-}
-
-// SoftmaxRows is one step of the online softmax (arXiv:1805.02867) of some rows: it raises the running maximum of a row to
-// that of its s, replaces s by e^(s-maximum), and sets sums to the sums of the new s. A masked score is -Inf and becomes 0.
-//
-// Shapes: s [R, n] with rows stride apart, n a multiple of 16 above 0; maxima, sums [R]. A sum is in 16 partial sums, added
-// as a tree. With a finite maximum, all scores of a row may be -Inf.
-func SoftmaxRows(s []float32, stride, n int, maxima, sums []float32) {
-	checkMultiple(n)
-	rows := len(maxima)
-	if rows == 0 {
-		return
-	}
-	_, _ = s[(rows-1)*stride+n-1], sums[rows-1]
-	softmaxRows(s, stride, n, maxima, sums)
-}
-
-func softmaxRowsGo(s []float32, stride, n int, maxima, sums []float32) {
-	for r := range maxima {
-		maxima[r], sums[r] = softmaxChunkGo(s[r*stride:][:n], maxima[r])
-	}
 }
 
 func softmaxChunkGo(s []float32, maximum float32) (newMaximum, sum float32) {

@@ -6,9 +6,7 @@ package kernel
 
 func exp(x float32) float32 { return exp32(x) }
 
-func softmaxRows(s []float32, stride, n int, maxima, sums []float32) {
-	softmaxRowsGo(s, stride, n, maxima, sums)
-}
+func (p *softmax) run() { p.runGo() }
 
 func gateSiLU(gate, up []float32) { gateSiLUGo(gate, up) }
 

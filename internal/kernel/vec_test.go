@@ -72,10 +72,11 @@ func TestVectorKernelsGiveTheBitsOfTheirTwins(t *testing.T) {
 				b[0], b[1] = SoftmaxChunk(a, -1)
 			}
 		},
-		"SoftmaxRows": func(a, b, c, _ []float32) {
+		"Softmax": func(a, b, c, _ []float32) {
 			if n := len(a) / 32 * 16; n > 0 {
 				b[0], b[1] = -1, 3
-				SoftmaxRows(a, len(a)/2, n, b[:2], c)
+				p := KVProduct{Rows: 2, A: a, AStride: len(a) / 2}
+				p.Softmax(n, b, c)
 			}
 		},
 	} {

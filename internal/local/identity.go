@@ -19,8 +19,8 @@ const DefaultDiskBytes = 8 << 30
 // model takes minutes from a slow disk, and who trains a model on changes every part.
 const sampleBytes = 16 << 10
 
-// arithmetic is the version of what kernels compute; it changes when bits do.
-const arithmetic = 1
+// arithmetic is the version of what kernels compute and how a block holds it; it changes when bits do.
+const arithmetic = 2
 
 // openDisk returns where blocks of the cache are kept on the disk; nil if they are not.
 func openDisk(b *bundle.Bundle, opt Options) (*disk.Store, error) {

@@ -12,10 +12,10 @@ import (
 
 // Attention is flash-style attention of many sequences over paged keys and values.
 //
-// Keys are visited in order of position: in segments of segmentKeys, within them in chunks of chunkKeys, both counted
-// from position 0. A segment is an online softmax over its chunks; segments are merged in order. A key that a row does
-// not see, or a chunk or segment without any that it sees, leaves the row's numbers exactly as they are. So a row's bits
-// depend on its own query, keys and values only. Keys and values of the batch itself are read from the cache as stored.
+// Keys are visited in order of position, in segments of segmentKeys counted from position 0. Each segment has a softmax of its
+// own; they are merged as softmaxTree says. A key that a row does not see, or a segment without any that it sees, leaves the row's
+// numbers exactly as they are. So a row's bits depend on its own query, keys and values only. Keys and values of the batch
+// itself are read from the cache as stored.
 //
 // The queries of all heads that share a KV head are rows of one tile, so keys and values are read once for them.
 //
@@ -28,13 +28,14 @@ type Attention struct {
 	spans                   []Span
 	tasks                   []attentionTask
 	shared                  []sharedTile
-	partials                int // segments that are computed apart and merged afterwards
+	partials                int // nodes that tasks leave for others to merge
 
 	out, q  []float32
 	scale   float32
 	kv      *KV
 	scratch []attentionScratch // one for each worker
-	parts   []float32          // [partials, R·(2+W)]
+	parts   []float32          // [partials, R·(2+W)] their states
+	nodes   []treeNode         // [partials]
 	work    func(i, worker int)
 }
 
@@ -45,12 +46,12 @@ type Span struct {
 }
 
 const (
-	chunkKeys   = 4 * KVBlock // a row of scores: 512 B
-	segmentKeys = 256         // enough to be worth a claim by a thread: about 5 µs
+	segmentKeys = kernel.KVTileBlocks * KVBlock // a row of scores: 1 KiB; enough to be worth a claim by a thread: about 5 µs
 
-	// tasksPerThread is how finely the segments of short spans are divided. A task with several segments in a row
-	// prefetches the next while it computes one.
-	tasksPerThread = 6
+	// taskShare is the divisor of what a thread takes at once of the segments of short spans: its part of those that are
+	// left, divided by this. So tasks are long at first, as a task with several segments in a row prefetches the next while
+	// it computes one, and short in the end, where threads would wait for each other.
+	taskShare = 3
 
 	// noMaximum is the running maximum before any score. It is finite, so that differences are not NaN.
 	noMaximum = -1e30
@@ -61,14 +62,15 @@ type attentionTask struct {
 	span, head  int32
 	first, end  int32 // rows
 	low, high   int32 // segments, where the tile is shared; else it does all of them
+	part        int32 // where the nodes of those begin
 	sharedIndex int32 // in shared, or -1
 }
 
-// A sharedTile is a tile whose segments several tasks do. The last of them merges what they left in parts.
+// A sharedTile is a tile whose segments several tasks do. The last of them merges the nodes that they left.
 type sharedTile struct {
-	first, part, parts int32 // its first segment, the part of that, and how many
-	tasks              int32
-	left               atomic.Int32 // tasks that are not done
+	part, parts int32 // its first node, and how many
+	tasks       int32
+	left        atomic.Int32 // tasks that are not done
 }
 
 // NewAttention prepares attention of these sizes; window 0 means that a row sees all earlier positions.
@@ -98,11 +100,20 @@ func (a *Attention) WithSoftCap(limit float32) *Attention {
 // Shapes: positions [N], one for each query row; spans cover them in order. Both must stay unchanged until the last Run.
 func (a *Attention) Plan(positions []int32, spans []Span) {
 	a.positions, a.spans, a.tasks, a.shared, a.partials = positions, spans, a.tasks[:0], a.shared[:0], 0
-	group := a.heads / a.kvHeads
+	group, left, most := a.heads/a.kvHeads, 0, 0
+	for _, span := range spans {
+		most = max(most, a.segments(span))
+		if a.short(span) {
+			left += a.segments(span) * a.kvHeads
+		}
+	}
+	for i := range a.scratch {
+		a.scratch[i].tree.reserve(most)
+	}
 	for i, span := range spans {
 		rows := span.Rows * group
-		if rows <= kernel.KVTileRows && a.segments(span) > 1 {
-			a.planSegments(i, span, rows)
+		if a.short(span) {
+			left = a.planSegments(i, span, left)
 			continue
 		}
 		for head := range a.kvHeads {
@@ -116,11 +127,15 @@ func (a *Attention) Plan(positions []int32, spans []Span) {
 	}
 }
 
-// planSegments divides the segments of a short span among tasks.
-func (a *Attention) planSegments(i int, span Span, rows int) {
+// short reports whether a span is one tile for each KV head, with several segments that threads can share.
+func (a *Attention) short(span Span) bool {
+	return span.Rows*(a.heads/a.kvHeads) <= kernel.KVTileRows && a.segments(span) > 1
+}
+
+// planSegments divides the segments of a short span among tasks. Left counts those of all heads of this and later spans; what
+// is left then is returned.
+func (a *Attention) planSegments(i int, span Span, left int) int {
 	first, n := a.firstSegment(span), a.segments(span)
-	wanted := len(a.scratch) * tasksPerThread
-	step := max(1, n*a.kvHeads*len(a.spans)/wanted)
 	for head := range a.kvHeads {
 		tile := len(a.shared)
 		if tile == cap(a.shared) {
@@ -128,16 +143,21 @@ func (a *Attention) planSegments(i int, span Span, rows int) {
 		}
 		a.shared = a.shared[:tile+1]
 		shared := &a.shared[tile]
-		shared.first, shared.part, shared.parts, shared.tasks = int32(first), int32(a.partials), int32(n), 0
-		for at := 0; at < n; at += step {
+		shared.part, shared.tasks = int32(a.partials), 0
+		for at := 0; at < n; {
+			end := min(n, at+max(1, left/(len(a.scratch)*taskShare)))
 			a.tasks = append(a.tasks, attentionTask{
-				span: int32(i), head: int32(head), end: int32(rows),
-				low: int32(first + at), high: int32(first + min(at+step, n)), sharedIndex: int32(tile),
+				span: int32(i), head: int32(head), end: int32(span.Rows * (a.heads / a.kvHeads)),
+				low: int32(first + at), high: int32(first + end), part: int32(a.partials), sharedIndex: int32(tile),
 			})
+			a.partials += treeNodes(first+at, first+end)
 			shared.tasks++
+			left -= end - at
+			at = end
 		}
-		a.partials += n
+		shared.parts = int32(a.partials) - shared.part
 	}
+	return left
 }
 
 // firstSegment returns the first segment that the span's first row sees.
@@ -165,7 +185,7 @@ func (a *Attention) Run(p *Pool, out, q []float32, kv *KV, scale float32) {
 		panic(fmt.Sprintf("tensor: attention: %d and %d values, want %d", len(out), len(q), n))
 	}
 	a.out, a.q, a.kv, a.scale = out, q, kv, scale
-	a.parts = grow(a.parts, a.partials*a.partSize())
+	a.parts, a.nodes = grow(a.parts, a.partials*a.partSize()), grow(a.nodes, a.partials)
 	for i := range a.shared {
 		a.shared[i].left.Store(a.shared[i].tasks)
 	}
@@ -173,12 +193,13 @@ func (a *Attention) Run(p *Pool, out, q []float32, kv *KV, scale float32) {
 	runtime.KeepAlive(kv)
 }
 
-// partSize is the length of a partial result: for each row of a tile its maximum, its sum and its values.
-func (a *Attention) partSize() int {
-	return kernel.KVTileRows * (2 + roundUp(a.headDim, kernel.KVTileCols))
-}
+// partSize is the length of a node's state.
+func (a *Attention) partSize() int { return stateSize(roundUp(a.headDim, kernel.KVTileCols)) }
 
-func (a *Attention) part(i int32) []float32 { return a.parts[int(i)*a.partSize():][:a.partSize()] }
+// part is the place of a node's state in parts.
+func (a *Attention) part(i int32) softmaxState {
+	return softmaxStateIn(a.parts[int(i)*a.partSize():][:a.partSize()])
+}
 
 func (a *Attention) do(i, worker int) {
 	task, s := &a.tasks[i], &a.scratch[worker]
@@ -189,24 +210,30 @@ func (a *Attention) do(i, worker int) {
 	}
 	for segment := s.low / segmentKeys; segment*segmentKeys < s.high; segment++ {
 		s.segment(a, task, segment)
-		s.merge(&s.one)
 	}
 	s.store(a, task)
 }
 
 // doShared does a task's segments of a shared tile, and if no others are left, merges all.
 func (a *Attention) doShared(task *attentionTask, s *attentionScratch) {
-	tile := &a.shared[task.sharedIndex]
 	for segment := task.low; segment < task.high; segment++ {
 		s.segment(a, task, int(segment))
-		s.one.save(a.part(tile.part+segment-tile.first), s.rows)
 	}
-	if tile.left.Add(-1) > 0 {
-		return
-	}
-	for i := range tile.parts {
-		s.one.restore(a.part(tile.part+i), s.rows)
-		s.merge(&s.one)
+	tile, tree := &a.shared[task.sharedIndex], &s.tree
+	if tile.tasks > 1 {
+		for i, node := range tree.nodes {
+			part := task.part + int32(i)
+			a.nodes[part] = node
+			a.part(part).copyFrom(tree.states[i], s.rows, s.stride)
+		}
+		if tile.left.Add(-1) > 0 {
+			return
+		}
+		tree.begin(s.rows)
+		for i := range tile.parts {
+			tree.next().copyFrom(a.part(tile.part+i), s.rows, s.stride)
+			tree.add(a.nodes[tile.part+i])
+		}
 	}
 	s.store(a, task)
 }

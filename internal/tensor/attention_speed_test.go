@@ -11,11 +11,13 @@ import (
 	"github.com/sampo-ai/sampo/internal/kernel"
 )
 
-// benchmarkLayers is how many caches are read in turn, so that none is left in the processor's caches.
-const benchmarkLayers = 16
+// benchmarkBytes is the size of the caches that are read in turn, so that none is left in the processor's caches.
+const benchmarkBytes = 1 << 30
 
 // BenchmarkAttention measures one new token and 512 of them, after 4,096 and 3,584 others, on one thread.
 func BenchmarkAttention(b *testing.B) {
+	p := NewPool(1)
+	defer p.Close()
 	for _, c := range []attentionCase{
 		{heads: 9, kvHeads: 3, headDim: 64},
 		{heads: 4, kvHeads: 1, headDim: 256},
@@ -24,14 +26,46 @@ func BenchmarkAttention(b *testing.B) {
 	} {
 		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
 			c.length, c.typ = 4096, typ
-			layers := c.layers(benchmarkLayers)
+			layers := c.layers(benchmarkBytes / c.bytes())
 			for _, rows := range []int{1, 512} {
 				b.Run(fmt.Sprintf("H=%d/K=%d/D=%d/%v/rows=%d", c.heads, c.kvHeads, c.headDim, typ, rows), func(b *testing.B) {
-					c.measure(b, layers, rows)
+					c.measure(b, p, layers, rows)
 				})
 			}
+			closeAll(layers)
 		}
 	}
+}
+
+// BenchmarkLongContexts measures one new token after 16,384 others, on all threads.
+func BenchmarkLongContexts(b *testing.B) {
+	p := NewPool(0)
+	defer p.Close()
+	for _, c := range []attentionCase{
+		{heads: 16, kvHeads: 8, headDim: 128},
+		{heads: 9, kvHeads: 3, headDim: 64},
+		{heads: 4, kvHeads: 1, headDim: 256},
+	} {
+		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
+			c.length, c.typ = 16384, typ
+			layers := c.layers(benchmarkBytes / c.bytes())
+			b.Run(fmt.Sprintf("H=%d/K=%d/D=%d/%v", c.heads, c.kvHeads, c.headDim, typ), func(b *testing.B) {
+				c.measure(b, p, layers, 1)
+			})
+			closeAll(layers)
+		}
+	}
+}
+
+func closeAll(layers []*KV) {
+	for _, l := range layers {
+		l.Close()
+	}
+}
+
+// bytes is the size of the case's keys and values.
+func (c attentionCase) bytes() int {
+	return c.length / KVBlock * int(c.typ.BlockBytes(c.kvHeads, c.headDim))
 }
 
 // layers fills some caches with the same numbers.
@@ -56,9 +90,7 @@ func (c attentionCase) layers(n int) []*KV {
 }
 
 // measure runs attention of the last rows and reports what it read, or how much it computed.
-func (c attentionCase) measure(b *testing.B, layers []*KV, rows int) {
-	p := NewPool(1)
-	defer p.Close()
+func (c attentionCase) measure(b *testing.B, p *Pool, layers []*KV, rows int) {
 	table, positions := countTo(c.length/KVBlock), countTo(c.length)[c.length-rows:]
 	a := NewAttention(p, c.heads, c.kvHeads, c.headDim, 0)
 	a.Plan(positions, []Span{{Rows: rows, Table: table}})
@@ -77,7 +109,7 @@ func (c attentionCase) measure(b *testing.B, layers []*KV, rows int) {
 	}
 	seconds := b.Elapsed().Seconds() / float64(b.N)
 	if rows == 1 {
-		b.ReportMetric(float64(len(layers[0].memory.bytes))/seconds/1e9, "GB/s")
+		b.ReportMetric(float64(c.bytes())/seconds/1e9, "GB/s")
 		return
 	}
 	b.ReportMetric(float64(products)/seconds/1e9, "GMAC/s")

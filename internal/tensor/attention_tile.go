@@ -12,40 +12,33 @@ import (
 type attentionScratch struct {
 	rows      int
 	low, high int // the positions that any row of the tile sees: [low, high)
+	until     int // the task goes on up to this position
 	stride    int // W: the head dim rounded up to whole kernel tiles
 
 	first, end [kernel.KVTileRows]int // the positions that each row sees: [first, end)
 	q          []float32              // [R, D] scaled queries
-	scores     []float32              // [R, chunkKeys] scores, then weights
+	scores     []float32              // [R, segmentKeys] scores, then weights
 	softCap    float32
-	before     [kernel.KVTileRows]float32 // maxima before the current chunk
-	sums       [kernel.KVTileRows]float32 // of the chunk's weights
-	all, one   softmaxState               // of the segments so far, of the current segment
-	empty      bool                       // there is no segment so far
+	tree       softmaxTree // of the segments so far
 	keys       kernel.KVProduct
 	values     kernel.KVProduct
-}
-
-// A softmaxState is an unfinished softmax of each row: values weighted by e^(score-maximum), and the sum of the weights.
-type softmaxState struct {
-	maximum, sum [kernel.KVTileRows]float32
-	values       []float32 // [R, W]
 }
 
 func (s *attentionScratch) init(headDim int) {
 	s.stride = roundUp(headDim, kernel.KVTileCols)
 	s.q = make([]float32, kernel.KVTileRows*headDim)
-	s.scores = make([]float32, kernel.KVTileRows*chunkKeys)
-	s.all.values = make([]float32, kernel.KVTileRows*s.stride)
-	s.one.values = make([]float32, kernel.KVTileRows*s.stride)
-	s.keys.A, s.keys.AStride, s.keys.Dst, s.keys.DstStride = s.q, headDim, s.scores, chunkKeys
-	s.values.A, s.values.AStride, s.values.DstStride = s.scores, chunkKeys, s.stride
+	s.scores = make([]float32, kernel.KVTileRows*segmentKeys)
+	s.tree.stride = s.stride
+	s.tree.reserve(1)
+	s.keys.A, s.keys.AStride, s.keys.Dst, s.keys.DstStride = s.q, headDim, s.scores, segmentKeys
+	s.values.A, s.values.AStride, s.values.DstStride = s.scores, segmentKeys, s.stride
 }
 
 // load gathers the tile's queries and what each row sees.
 func (s *attentionScratch) load(a *Attention, task *attentionTask) {
-	s.rows, s.empty, s.softCap = int(task.end-task.first), true, a.softCap
+	s.rows, s.softCap = int(task.end-task.first), a.softCap
 	s.keys.Rows, s.values.Rows = s.rows, s.rows
+	s.tree.begin(s.rows)
 	keys, values := a.kv.keys.of(int(task.head)), a.kv.values.of(int(task.head))
 	s.keys.B, s.keys.Next = keys, values
 	s.values.B, s.values.Next = values, keys
@@ -59,6 +52,10 @@ func (s *attentionScratch) load(a *Attention, task *attentionTask) {
 		q := a.q[(row*a.heads+head)*a.headDim:][:a.headDim]
 		kernel.Scale(s.q[r*a.headDim:][:a.headDim], q, a.scale)
 	}
+	s.until = s.high
+	if task.sharedIndex >= 0 {
+		s.until = min(s.high, int(task.high)*segmentKeys)
+	}
 }
 
 // at returns the batch row and the head of row r of a tile.
@@ -67,61 +64,36 @@ func (a *Attention) at(task *attentionTask, r int, span Span, group int) (row, h
 	return span.First + flat/group, int(task.head)*group + flat%group
 }
 
-// segment computes the softmax state of one segment.
+// segment adds one segment to the tree. The task's next one is prefetched.
 func (s *attentionScratch) segment(a *Attention, task *attentionTask, segment int) {
-	for r := range s.rows {
-		s.one.maximum[r], s.one.sum[r] = noMaximum, 0
-	}
-	s.values.Dst = s.one.values
-	low := max(segment*segmentKeys, s.low/KVBlock*KVBlock)
-	high := min((segment+1)*segmentKeys, s.high)
-	for fresh := true; low < high; fresh = false {
-		next := min((low/chunkKeys+1)*chunkKeys, high)
-		s.chunk(a.spans[task.span].Table, low, next, fresh)
-		low = next
-	}
-}
-
-// chunk adds the keys at [low, high) to the current segment, as its first if fresh says so: low is the start of a block,
-// and the keys lie in one chunk. What comes after them in the table is prefetched.
-func (s *attentionScratch) chunk(table []int32, low, high int, fresh bool) {
-	first, end := low/KVBlock, (high+KVBlock-1)/KVBlock
+	state := s.tree.next()
+	first := max(segment*segmentKeys, s.low) / KVBlock
+	low, high := first*KVBlock, min((segment+1)*segmentKeys, s.high)
+	table, end := a.spans[task.span].Table, blocksOf(high)
 	s.keys.Table, s.keys.NextTable = table[first:end], table[first:end]
 	kernel.MulKeys(&s.keys)
-	s.weigh(low, high, fresh)
-	s.values.Table, s.values.NextTable = table[first:end], table[end:min(2*end-first, (s.high+KVBlock-1)/KVBlock)]
-	kernel.MulValues(&s.values, high-low, fresh)
+	s.values.Table, s.values.NextTable = table[first:end], table[end:max(end, min(2*end-first, blocksOf(s.until)))]
+	s.weigh(low, high, state)
+	s.values.Dst = state.values
+	kernel.MulValues(&s.values, high-low, true)
+	s.tree.add(treeNode{int32(segment), 1})
 }
 
-// weigh turns the scores of keys [low, high) into weights, and brings the segment's state to the new maximum. A fresh
-// segment has no values yet.
-func (s *attentionScratch) weigh(low, high int, fresh bool) {
+// blocksOf is how many blocks hold so many positions.
+func blocksOf(positions int) int { return (positions + KVBlock - 1) / KVBlock }
+
+// weigh turns the scores of keys [low, high) into weights, and sets the state's maxima and sums.
+func (s *attentionScratch) weigh(low, high int, state softmaxState) {
 	width := roundUp(high-low, KVBlock)
 	for r := range s.rows {
-		row := s.scores[r*chunkKeys:][:width]
+		row := s.scores[r*segmentKeys:][:width]
 		if s.softCap != 0 {
 			kernel.SoftCap(row, s.softCap)
 		}
 		mask(row, s.first[r]-low, s.end[r]-low)
+		state.maximum[r] = noMaximum
 	}
-	s.before = s.one.maximum
-	sums := &s.sums
-	if fresh {
-		sums = &s.one.sum
-	}
-	kernel.SoftmaxRows(s.scores, chunkKeys, width, s.one.maximum[:s.rows], sums[:s.rows])
-	if fresh {
-		return
-	}
-	for r, before := range s.before[:s.rows] {
-		if maximum := s.one.maximum[r]; maximum != before {
-			c := kernel.Exp(before - maximum)
-			s.one.sum[r] *= c
-			values := s.one.values[r*s.stride:][:s.stride]
-			kernel.Scale(values, values, c)
-		}
-		s.one.sum[r] += s.sums[r]
-	}
+	s.values.Softmax(width, state.maximum, state.sum)
 }
 
 // mask hides all scores but [first, end).
@@ -135,43 +107,13 @@ func mask(scores []float32, first, end int) {
 	}
 }
 
-// merge adds a segment to those before it; the first is taken as it is, in exchange for what was there.
-func (s *attentionScratch) merge(one *softmaxState) {
-	if s.empty {
-		s.all, *one, s.empty = *one, s.all, false
-		return
-	}
-	for r := range s.rows {
-		all, values := s.all.values[r*s.stride:][:s.stride], one.values[r*s.stride:][:s.stride]
-		maximum := max(s.all.maximum[r], one.maximum[r])
-		c, d := kernel.Exp(s.all.maximum[r]-maximum), kernel.Exp(one.maximum[r]-maximum)
-		s.all.maximum[r] = maximum
-		s.all.sum[r] = float32(s.all.sum[r]*c) + float32(one.sum[r]*d)
-		kernel.Scale(all, all, c)
-		kernel.AddScaled(all, values, d)
-	}
-}
-
 // store writes the finished rows.
 func (s *attentionScratch) store(a *Attention, task *attentionTask) {
+	all := s.tree.fold()
 	span, group := a.spans[task.span], a.heads/a.kvHeads
 	for r := range s.rows {
 		row, head := a.at(task, r, span, group)
 		out := a.out[(row*a.heads+head)*a.headDim:][:a.headDim]
-		kernel.Scale(out, s.all.values[r*s.stride:], 1/s.all.sum[r])
+		kernel.Scale(out, all.values[r*s.stride:], 1/all.sum[r])
 	}
-}
-
-// save writes the state of some rows to part.
-func (s *softmaxState) save(part []float32, rows int) {
-	copy(part, s.maximum[:rows])
-	copy(part[kernel.KVTileRows:], s.sum[:rows])
-	copy(part[2*kernel.KVTileRows:], s.values[:rows*len(s.values)/kernel.KVTileRows])
-}
-
-// restore reads what save wrote.
-func (s *softmaxState) restore(part []float32, rows int) {
-	copy(s.maximum[:rows], part)
-	copy(s.sum[:rows], part[kernel.KVTileRows:])
-	copy(s.values[:rows*len(s.values)/kernel.KVTileRows], part[2*kernel.KVTileRows:])
 }

@@ -5,6 +5,7 @@ package tensor
 import (
 	"fmt"
 	"runtime"
+	"unsafe"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 )
@@ -25,7 +26,7 @@ const (
 
 // largeCache is from how many bytes on a layer's cache asks for large pages: where some unused ends of them are little beside
 // the whole. Attention then reads 8 to 20 % faster, as walking through many pages misses the TLB.
-const largeCache = 16 << 20
+const largeCache = 4 << 20
 
 // largePage is the size of large pages on most machines; where they are larger, so much the better.
 const largePage = 2 << 20
@@ -35,7 +36,7 @@ const largePage = 2 << 20
 // The numbers lie outside the Go heap: the collector would count gigabytes of them as live and let as much garbage gather.
 // They live as long as the KV is reachable or until Close.
 //
-// Shapes: keys [B, K, D, P]; values [B, K, P, W] where W is D rounded up to a multiple of 32.
+// Shapes: keys and values [B/R, K, R] blocks of one head each, R being kernel.KVRun.
 type KV struct {
 	memory       *offHeap
 	keys, values kvNumbers
@@ -43,16 +44,16 @@ type KV struct {
 	headDim      int // D
 }
 
-// kvNumbers are all keys or all values, block after block, in a block head after head.
+// kvNumbers are all keys or all values: see kernel.KVBlocks.
 type kvNumbers struct {
-	layout kernel.KVLayout
-	stride int // bytes of a block
-	bytes  []byte
+	layout       kernel.KVLayout
+	heads, first int
+	bytes        []byte
 }
 
 // NewKV allocates blocks for one layer. Memory that was never written is not backed by pages yet.
 //
-// Shapes: keys [blocks, kvHeads, headDim, P]; values [blocks, kvHeads, P, W].
+// Shapes: as KV says; blocks are rounded up to a multiple of R.
 func NewKV(t KVType, blocks, kvHeads, headDim int) *KV {
 	return NewKVs(t, []int{blocks}, kvHeads, headDim)[0]
 }
@@ -60,7 +61,7 @@ func NewKV(t KVType, blocks, kvHeads, headDim int) *KV {
 // NewKVs allocates so many blocks for each of some layers.
 //
 // Layers fill their blocks together. If each began on a large page, a block now and then would be the first of a new one in
-// all of them, and the step that writes it would wait until the system has cleared a hundred megabytes. So their beginnings
+// all of them, and the step that writes it would wait until the system has cleared a hundred megabytes. So their first blocks
 // lie at different places of a page, spread evenly.
 //
 // Shapes: as those of NewKV.
@@ -69,37 +70,50 @@ func NewKVs(t KVType, blocks []int, kvHeads, headDim int) []*KV {
 		panic(fmt.Sprintf("tensor: KV of type %d, %d heads of %d", t, kvHeads, headDim))
 	}
 	layers := make([]*KV, len(blocks))
-	step := largePage / (2 * max(1, len(blocks))) &^ (len(cacheLine{}) - 1)
 	for i, n := range blocks {
 		if n < 0 {
 			panic(fmt.Sprintf("tensor: KV of %d blocks", n))
 		}
-		c := &KV{kvHeads: kvHeads, headDim: headDim}
-		keys, values := kvNumbersOf(kernel.KeyLayout(t, headDim), kvHeads), kvNumbersOf(kernel.ValueLayout(t, headDim), kvHeads)
-		size, spare := n*int(t.BlockBytes(kvHeads, headDim)), 0
-		if size >= largeCache {
-			spare = 2 * largePage
+		c := &KV{
+			kvHeads: kvHeads, headDim: headDim,
+			keys: kvNumbers{layout: kernel.KeyLayout(t, headDim), heads: kvHeads}, values: kvNumbers{layout: kernel.ValueLayout(t, headDim), heads: kvHeads},
 		}
-		c.memory = newOffHeap(size + spare)
-		rest := c.memory.bytes
-		if spare > 0 {
-			adviseLargePages(rest)
-			rest = rest[toPhase(rest, 2*i*step):]
+		large := n*int(t.BlockBytes(kvHeads, headDim)) >= largeCache
+		if large {
+			c.keys.first = c.keys.blocksIn(largePage) * 2 * i / (2 * len(blocks))
+			c.values.first = c.values.blocksIn(largePage) * (2*i + 1) / (2 * len(blocks))
 		}
-		keys.bytes, rest = rest[:n*keys.stride], rest[n*keys.stride:]
-		if spare > 0 {
-			rest = rest[toPhase(rest, (2*i+1)*step):]
+		keys, values := c.keys.bytesFor(n), c.values.bytesFor(n)
+		if !large {
+			c.memory = newOffHeap(keys + values)
+			c.keys.bytes, c.values.bytes = c.memory.bytes[:keys:keys], c.memory.bytes[keys:]
+		} else {
+			c.memory = newOffHeap(keys + values + 2*largePage)
+			adviseLargePages(c.memory.bytes)
+			rest := c.memory.bytes[toPage(c.memory.bytes):]
+			c.keys.bytes, rest = rest[:keys:keys], rest[keys:]
+			c.values.bytes = rest[toPage(rest):][:values]
 		}
-		values.bytes = rest[:n*values.stride]
-		c.keys, c.values = keys, values
 		layers[i] = c
 	}
 	return layers
 }
 
-func kvNumbersOf(l kernel.KVLayout, heads int) kvNumbers {
-	return kvNumbers{layout: l, stride: heads * l.Bytes}
+// toPage is how many bytes of b lie before the first large page.
+func toPage(b []byte) int {
+	return int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (largePage - 1))
 }
+
+// blocksIn is how many blocks of all heads so many bytes hold.
+func (n *kvNumbers) blocksIn(bytes int) int { return bytes / n.blockBytes() }
+
+// bytesFor is the memory of so many blocks from the first on.
+func (n *kvNumbers) bytesFor(blocks int) int {
+	return roundUp(n.first+blocks, kernel.KVRun) * n.blockBytes()
+}
+
+// blockBytes is the size of a block of all heads.
+func (n *kvNumbers) blockBytes() int { return n.heads * n.layout.Bytes }
 
 // Close frees the memory at once, instead of when the KV is collected. It must not be used afterwards.
 func (c *KV) Close() {
@@ -110,7 +124,10 @@ func (c *KV) Close() {
 // CopyBlock copies the keys and values of block src to block dst.
 func (c *KV) CopyBlock(dst, src int) {
 	for _, n := range []*kvNumbers{&c.keys, &c.values} {
-		copy(n.bytes[dst*n.stride:(dst+1)*n.stride], n.bytes[src*n.stride:])
+		for head := range n.heads {
+			blocks := n.of(head)
+			copy(blocks.At(dst), blocks.At(src))
+		}
 	}
 	runtime.KeepAlive(c)
 }
@@ -128,12 +145,13 @@ func (c *KV) Store(block, slot int, k, v []float32) {
 }
 
 func (n *kvNumbers) store(block, head, slot int, x []float32) {
-	n.layout.Store(n.bytes[block*n.stride+head*n.layout.Bytes:][:n.layout.Bytes], slot, x)
+	blocks := n.of(head)
+	n.layout.Store(blocks.At(block), slot, x)
 }
 
 // of returns one head's part of all blocks.
 func (n *kvNumbers) of(head int) kernel.KVBlocks {
-	return kernel.KVBlocks{KVLayout: n.layout, Data: n.bytes[head*n.layout.Bytes:], Stride: n.stride}
+	return kernel.KVBlocks{KVLayout: n.layout, Data: n.bytes[head*kernel.KVRun*n.layout.Bytes:], Heads: n.heads, First: n.first}
 }
 
 func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
@@ -141,7 +159,10 @@ func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multi
 // AppendBlock appends the bytes of a block's keys and values to dst.
 func (c *KV) AppendBlock(dst []byte, block int) []byte {
 	for _, n := range []*kvNumbers{&c.keys, &c.values} {
-		dst = append(dst, n.bytes[block*n.stride:(block+1)*n.stride]...)
+		for head := range n.heads {
+			blocks := n.of(head)
+			dst = append(dst, blocks.At(block)...)
+		}
 	}
 	runtime.KeepAlive(c)
 	return dst
@@ -151,8 +172,10 @@ func (c *KV) AppendBlock(dst []byte, block int) []byte {
 // too little.
 func (c *KV) SetBlock(block int, data []byte) []byte {
 	for _, n := range []*kvNumbers{&c.keys, &c.values} {
-		copy(n.bytes[block*n.stride:(block+1)*n.stride], data[:n.stride])
-		data = data[n.stride:]
+		for head := range n.heads {
+			blocks := n.of(head)
+			data = data[copy(blocks.At(block), data[:n.layout.Bytes]):]
+		}
 	}
 	runtime.KeepAlive(c)
 	return data

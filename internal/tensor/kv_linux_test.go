@@ -60,14 +60,22 @@ func TestLayersCrossIntoNewPagesAtDifferentBlocks(t *testing.T) {
 	crossings := make([]int, blocks[0])
 	for _, kv := range kvs {
 		for _, n := range []kvNumbers{kv.keys, kv.values} {
-			base := uintptr(unsafe.Pointer(unsafe.SliceData(n.bytes)))
+			written := map[uintptr]bool{}
 			for b := range crossings {
-				begin := base + uintptr(b*n.stride)
-				if (begin-1)/largePage != (begin+uintptr(n.stride)-1)/largePage {
-					crossings[b]++
+				for head := range heads {
+					of := n.of(head)
+					block := of.At(b)
+					begin := uintptr(unsafe.Pointer(unsafe.SliceData(block)))
+					for _, page := range []uintptr{begin / largePage, (begin + uintptr(len(block)) - 1) / largePage} {
+						if !written[page] {
+							written[page] = true
+							crossings[b]++
+						}
+					}
 				}
 			}
-			n.bytes[0], n.bytes[len(n.bytes)-1] = 1, 1
+			last := n.of(heads - 1)
+			last.At(0)[0], last.At(blocks[0] - 1)[last.Bytes-1] = 1, 1
 		}
 	}
 	for b, n := range crossings[1:] {

@@ -19,8 +19,8 @@ func TestCacheDoesNotCountAsGoHeap(t *testing.T) {
 	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 16<<20 {
 		t.Errorf("the heap grew by %d bytes for a cache of 64 MiB", grown)
 	}
-	if got, want := int64(len(kv.keys.bytes)+len(kv.values.bytes)), 4096*KVF16.BlockBytes(2, 64); got != want {
-		t.Errorf("the cache has %d bytes, want %d", got, want)
+	if got, want := int64(len(kv.keys.bytes)+len(kv.values.bytes)), 4096*KVF16.BlockBytes(2, 64); got < want || got > want+largePage {
+		t.Errorf("the cache has %d bytes, want %d and at most a large page more", got, want)
 	}
 	kv.Close()
 	kv.Close() // does nothing

@@ -18,8 +18,3 @@ func adviseLargePages(b []byte) {
 		_ = syscall.Madvise(whole, syscall.MADV_HUGEPAGE)
 	}
 }
-
-// toPhase returns how far from the front of b the first byte lies that is phase bytes behind the beginning of a large page.
-func toPhase(b []byte, phase int) int {
-	return (phase - int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))&(largePage-1))) & (largePage - 1)
-}

@@ -10,16 +10,17 @@ import (
 const headerNeonAttention = `// Attention's two products for 1, 2, 3, 4 or 6 rows, for all arm64 tiers.
 //
 // Identity: element (r, c) is one chain of fma, as the twin defines it; lanes are columns, so nothing is summed across a
-// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes with one
-// rounding by their scale) and one number of A for each row.
+// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes are small
+// integers) and one number of A for each row.
 // Keys: a tile of results for each block, over all components. Values: one tile of results over all positions of all blocks.
+// Scales: of keys, after each group of components; of values, before each block, into a copy of A's numbers.
 // Tails: none, a tile has 16 columns, half a block; any number of steps from 1.
 // Bound: many rows by the fma units: 24 fma and 4 conversions a step of 6 rows; few rows by memory. Each step prefetches a line
-// of what comes next.
+// into the second cache a few blocks ahead, and one into the first cache one block ahead.
 //
-// R0 arguments, R1 dst, R2 bytes between its rows, R3 to R8 the rows of A, R9 the block, R10 what to prefetch, R11 the block's
-// scales, R12 bytes between rows of the block, R13 steps left, R14 to R17 scratch, R19 where A begins. V0 to V23 sums, V24 to V27
-// a row of the block, V28 to V31 scratch.
+// R0 arguments, R1 dst, R2 bytes between its rows, R3 to R8 the rows of A, R9 the block, R10 and R11 what goes to the second and
+// the first cache, R13 steps left, R14 to R17 scratch, R19 components left, R20 whether a group is the first. V0 to V23 sums, V24
+// to V27 a row of the block, V28 to V31 scratch.
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -80,15 +81,14 @@ func (k attnNeon) keys() {
 	k.label("block")
 	k.block()
 	k.rowsOfA()
-	k.op("MOVD R3, R19")
-	k.op("MOVD kvArgs_depth(R0), R13")
-	k.zero()
-	k.label("step")
-	k.step()
-	k.op("ADD $%d, R9", 32*k.size)
-	k.op("SUB $1, R13")
-	k.op("CBNZ R13, step")
-	k.eachRow("FSTPQ (F%d, F%d), %d(R14)")
+	if k.typ == "Q8" {
+		k.groups()
+	} else {
+		k.op("MOVD kvArgs_depth(R0), R13")
+		k.zero()
+		k.steps()
+		k.eachRow("FSTPQ (F%d, F%d), %d(R14)")
+	}
 	k.op("ADD $128, R1")
 	k.op("MOVD kvArgs_count(R0), R14")
 	k.op("SUB $1, R14")
@@ -96,9 +96,57 @@ func (k attnNeon) keys() {
 	k.op("CBNZ R14, block")
 }
 
+// steps takes as many rows of the block as R13 says.
+func (k attnNeon) steps() {
+	k.label("step")
+	k.step()
+	k.op("SUB $1, R13")
+	k.op("CBNZ R13, step")
+}
+
+// groups does the components of keys with scales group by group. Scales follow a group's rows.
+func (k attnNeon) groups() {
+	k.op("MOVD kvArgs_depth(R0), R19")
+	k.op("MOVD $1, R20")
+	k.label("group")
+	k.op("MOVD $32, R13")
+	k.op("CMP R13, R19")
+	k.op("CSEL LT, R19, R13, R13")
+	k.op("SUB R13, R19")
+	k.zero()
+	k.steps()
+	k.op("MOVD kvArgs_scales(R0), R14")
+	k.op("ADD R9, R14")
+	k.op("FLDPQ (R14), (F24, F25)")
+	k.op("FLDPQ 32(R14), (F26, F27)")
+	for register := 9; register <= 11; register++ {
+		k.op("ADD $128, R%d", register)
+	}
+	k.op("CBZ R20, add")
+	for i := range 4 * k.rows {
+		k.v("fmul v%d.4s, v%d.4s, v%d.4s", i, i, 24+i%4)
+	}
+	k.eachRow("FSTPQ (F%d, F%d), %d(R14)")
+	k.op("MOVD $0, R20")
+	k.op("B done")
+	k.label("add")
+	k.op("MOVD R1, R14")
+	for row := range k.rows {
+		k.op("FLDPQ (R14), (F28, F29)")
+		k.op("FLDPQ 32(R14), (F30, F31)")
+		for i := range 4 {
+			k.v("fmla v%d.4s, v%d.4s, v%d.4s", 28+i, 4*row+i, 24+i)
+		}
+		k.op("FSTPQ (F28, F29), (R14)")
+		k.op("FSTPQ (F30, F31), 32(R14)")
+		k.op("ADD R2, R14")
+	}
+	k.label("done")
+	k.op("CBNZ R19, group")
+}
+
 func (k attnNeon) values() {
 	k.rowsOfA()
-	k.op("MOVD kvArgs_ldb(R0), R12")
 	k.op("MOVD kvArgs_fresh(R0), R14")
 	k.op("CBZ R14, add")
 	k.zero()
@@ -107,21 +155,44 @@ func (k attnNeon) values() {
 	k.eachRow("FLDPQ %[3]d(R14), (F%[1]d, F%[2]d)")
 	k.label("block")
 	k.block()
+	if k.typ == "Q8" {
+		k.scaleA()
+	}
 	k.op("MOVD kvArgs_count(R0), R13")
 	k.op("SUB $32, R13, R14")
 	k.op("MOVD R14, kvArgs_count(R0)")
 	k.op("CMP $32, R13")
 	k.op("BLE step")
 	k.op("MOVD $32, R13")
-	k.label("step")
-	k.step()
-	k.op("ADD R12, R9")
-	k.op("SUB $1, R13")
-	k.op("CBNZ R13, step")
+	k.steps()
 	k.op("MOVD kvArgs_count(R0), R14")
 	k.op("CMP $0, R14")
 	k.op("BGT block")
 	k.eachRow("FSTPQ (F%d, F%d), %d(R14)")
+}
+
+// scaleA multiplies each row's numbers of A for 32 values with the scales of these, and points to the products.
+func (k attnNeon) scaleA() {
+	k.op("MOVD kvArgs_a(R0), R15")
+	k.op("ADD $128, R15, R14")
+	k.op("MOVD R14, kvArgs_a(R0)")
+	k.op("MOVD kvArgs_lda(R0), R16")
+	k.op("MOVD kvArgs_scaled(R0), R3")
+	k.op("MOVD kvArgs_scales(R0), R14")
+	k.op("ADD R9, R14")
+	for row := range k.rows {
+		if row > 0 {
+			k.op("ADD R16, R15")
+			k.op("ADD $128, R%d, R%d", 2+row, 3+row)
+		}
+		for at := 0; at < 128; at += 32 {
+			k.op("FLDPQ %d(R14), (F24, F25)", at)
+			k.op("FLDPQ %d(R15), (F26, F27)", at)
+			k.v("fmul v26.4s, v26.4s, v24.4s")
+			k.v("fmul v27.4s, v27.4s, v25.4s")
+			k.op("FSTPQ (F26, F27), %d(R%d)", at, 3+row)
+		}
+	}
 }
 
 // zero sets the sums to 0.
@@ -140,20 +211,21 @@ func (k attnNeon) rowsOfA() {
 	}
 }
 
-// block points to the next block, its scales, and what to prefetch meanwhile.
+// block points to the next block, and to what is prefetched meanwhile.
 func (k attnNeon) block() {
+	k.op("MOVD kvArgs_order(R0), R15")
 	k.op("MOVD kvArgs_at(R0), R14")
-	for _, b := range [][]string{{"table", "stride", "base", "R9"}, {"nextTable", "nextStride", "next", "R10"}} {
-		k.op("MOVD kvArgs_%s(R0), R15", b[0])
-		k.op("MOVW (R15)(R14<<2), R15")
-		k.op("MOVD kvArgs_%s(R0), R16", b[1])
-		k.op("MOVD kvArgs_%s(R0), R17", b[2])
-		k.op("MADD R15, R17, R16, %s", b[3])
-	}
+	k.op("ADD R14<<3, R15, R15")
 	k.op("ADD $1, R14")
 	k.op("MOVD R14, kvArgs_at(R0)")
-	k.op("MOVD kvArgs_scales(R0), R11")
-	k.op("ADD R9, R11")
+	k.op("MOVD (R15), R9")
+	k.op("MOVD 8(R15), R11")
+	k.op("MOVD kvArgs_ahead(R0), R14")
+	k.op("MOVD (R15)(R14<<3), R10")
+	k.op("MOVD kvArgs_offset(R0), R14")
+	for register := 9; register <= 11; register++ {
+		k.op("ADD R14, R%d", register)
+	}
 }
 
 // eachRow loads or stores the sums of each row of dst.
@@ -172,7 +244,7 @@ func (k attnNeon) eachRow(format string) {
 // step adds one number of each row of A times a row of the block.
 func (k attnNeon) step() {
 	k.op("PRFM (R10), PLDL2KEEP")
-	k.op("ADD $%d, R10", 32*k.size)
+	k.op("PRFM (R11), PLDL1KEEP")
 	k.load()
 	for row := range k.rows {
 		number := 28 + row%2
@@ -180,6 +252,9 @@ func (k attnNeon) step() {
 		for i := range 4 {
 			k.v("fmla v%d.4s, v%d.4s, v%d.s[0]", 4*row+i, 24+i, number)
 		}
+	}
+	for register := 9; register <= 11; register++ {
+		k.op("ADD $%d, R%d", 32*k.size, register)
 	}
 }
 
@@ -212,27 +287,6 @@ func (k attnNeon) load() {
 		for i := 24; i < 28; i++ {
 			k.v("scvtf v%d.4s, v%d.4s", i, i)
 		}
-		k.scale()
-	}
-}
-
-// scale multiplies bytes with their scales. A key has one for each position, a row of scales for 32 components; how far A has
-// gone on, 4 bytes a component, tells the component. A value has one for all columns of the tile.
-func (k attnNeon) scale() {
-	if k.product == "values" {
-		k.op("FMOVS.P 4(R11), F28")
-		for i := 24; i < 28; i++ {
-			k.v("fmul v%d.4s, v%d.4s, v28.s[0]", i, i)
-		}
-		return
-	}
-	k.op("SUB R19, R3, R14")
-	k.op("AND $-128, R14")
-	k.op("ADD R11, R14")
-	k.op("FLDPQ (R14), (F28, F29)")
-	k.op("FLDPQ 32(R14), (F30, F31)")
-	for i := range 4 {
-		k.v("fmul v%d.4s, v%d.4s, v%d.4s", 24+i, 24+i, 28+i)
 	}
 }
 

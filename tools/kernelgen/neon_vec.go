@@ -113,7 +113,8 @@ func (p *printer) exps() {
 	p.op("FMOVS F0, ret+8(FP)")
 	p.op("RET")
 
-	p.begin("softmaxNEON", "s *float32, stride uintptr, rows, n int, maxima, sums *float32", "")
+	p.begin("softmaxNEON", "s *float32, stride uintptr, rows, n int, maxima, sums *float32, ahead unsafe.Pointer", "")
+	p.op("MOVD R6, R14")
 	p.expConstants()
 	p.label("row")
 	p.op("MOVD R0, R6")
@@ -133,6 +134,9 @@ func (p *printer) exps() {
 	p.op("MOVD R0, R6")
 	p.op("MOVD R3, R7")
 	p.loop("weights", 7, func() {
+		p.op("PRFM (R14), PLDL2KEEP")
+		p.op("PRFM 64(R14), PLDL2KEEP")
+		p.op("ADD $128, R14")
 		p.load(6, 0)
 		p.four("fsub {0}.4s, {0}.4s, v23.4s")
 		p.exp()

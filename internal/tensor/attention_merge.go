@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tensor
+
+import (
+	"math/bits"
+
+	"github.com/sampo-ai/sampo/internal/kernel"
+)
+
+// A softmaxState is an unfinished softmax of each row of a tile: values weighted by e^(score-maximum), and the sum of the
+// weights.
+//
+// Shapes: maximum, sum [R]; values [R, W].
+type softmaxState struct {
+	maximum, sum, values []float32
+}
+
+// stateSize is the length of a state's memory.
+func stateSize(stride int) int { return kernel.KVTileRows * (2 + stride) }
+
+// softmaxStateIn is a state in memory of stateSize numbers.
+func softmaxStateIn(memory []float32) softmaxState {
+	const rows = kernel.KVTileRows
+	return softmaxState{memory[:rows:rows], memory[rows : 2*rows : 2*rows], memory[2*rows:]}
+}
+
+// copyFrom copies the state of some rows, W apart.
+func (s softmaxState) copyFrom(from softmaxState, rows, stride int) {
+	copy(s.maximum[:rows], from.maximum)
+	copy(s.sum[:rows], from.sum)
+	copy(s.values[:rows*stride], from.values)
+}
+
+// A treeNode stands for size segments from first on. The size is a power of two, and first a multiple of it.
+type treeNode struct{ first, size int32 }
+
+// A softmaxTree merges the states of segments as the nodes of one binary tree over all segments of a sequence, in which those
+// that do not exist count as empty. So the order of the merges, and with it each bit, does not depend on who did which
+// segments. Nodes are added from left to right; what can't be merged yet waits in a stack.
+type softmaxTree struct {
+	rows, stride int
+	states       []softmaxState // those of nodes, and one that waits for its numbers
+	nodes        []treeNode
+	factors      [2 * factorLane]float32
+}
+
+// factorLane is where the second half of softmaxTree.factors begins: each half has a number for each row of a tile.
+const factorLane = 16
+
+// reserve makes room for sequences of so many segments.
+func (t *softmaxTree) reserve(segments int) {
+	depth := 2*bits.Len(uint(segments)) + 1 // sizes rise, then fall
+	for len(t.states) <= depth {
+		t.states = append(t.states, softmaxStateIn(make([]float32, stateSize(t.stride))))
+	}
+	if cap(t.nodes) < depth {
+		t.nodes = make([]treeNode, 0, depth)
+	}
+}
+
+// begin empties the tree, which is then for so many rows.
+func (t *softmaxTree) begin(rows int) { t.rows, t.nodes = rows, t.nodes[:0] }
+
+// next is where the state of the node to be added belongs.
+func (t *softmaxTree) next() softmaxState { return t.states[len(t.nodes)] }
+
+// add adds the node whose state is in next.
+func (t *softmaxTree) add(node treeNode) {
+	t.nodes = append(t.nodes, node)
+	for n := len(t.nodes); n > 1; n-- {
+		left, right := &t.nodes[n-2], &t.nodes[n-1]
+		if left.size != right.size || left.first%(2*left.size) != 0 {
+			return
+		}
+		t.merge(t.states[n-2], t.states[n-1])
+		left.size *= 2
+		t.nodes = t.nodes[:n-1]
+	}
+}
+
+// fold merges all nodes and returns the result.
+func (t *softmaxTree) fold() softmaxState {
+	for n := len(t.nodes); n > 1; n-- {
+		t.merge(t.states[n-2], t.states[n-1])
+	}
+	t.nodes = t.nodes[:0]
+	return t.states[0]
+}
+
+// merge adds a state to that of the segments before it.
+func (t *softmaxTree) merge(all, one softmaxState) {
+	clear(t.factors[:])
+	for r := range t.rows {
+		maximum := max(all.maximum[r], one.maximum[r])
+		t.factors[r], t.factors[factorLane+r] = all.maximum[r]-maximum, one.maximum[r]-maximum
+		all.maximum[r] = maximum
+	}
+	kernel.SoftmaxChunk(t.factors[:], 0) // none is above 0, so each becomes its power of e
+	for r := range t.rows {
+		c, d := t.factors[r], t.factors[factorLane+r]
+		all.sum[r] = float32(all.sum[r]*c) + float32(one.sum[r]*d)
+		values := all.values[r*t.stride:][:t.stride]
+		kernel.Scale(values, values, c)
+		kernel.AddScaled(values, one.values[r*t.stride:][:t.stride], d)
+	}
+}
+
+// treeNodes is how many nodes are left when the segments [low, high) have been added.
+func treeNodes(low, high int) int {
+	n := 0
+	for ; low < high; n++ {
+		size := 1 << (bits.Len(uint(high-low)) - 1)
+		if low > 0 {
+			size = min(size, low&-low)
+		}
+		low += size
+	}
+	return n
+}
