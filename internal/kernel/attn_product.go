@@ -18,7 +18,7 @@ const KVTileBlocks = 8
 
 // KVRun is how many blocks of one head lie side by side before the next head's follow. Blocks of a sequence are numbered one
 // after the other where they can be, and are then read in pieces that are long enough for the processor to look ahead.
-const KVRun = 8
+const KVRun = 16
 
 // KVBlocks are the keys or the values of one head in all blocks of a cache of some heads. Data begins with the head's first
 // place; block 0 is at place First.

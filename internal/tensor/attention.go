@@ -51,7 +51,7 @@ const (
 	// taskShare is the divisor of what a thread takes at once of the segments of short spans: its part of those that are
 	// left, divided by this. So tasks are long at first, as a task with several segments in a row prefetches the next while
 	// it computes one, and short in the end, where threads would wait for each other.
-	taskShare = 3
+	taskShare = 2
 
 	// noMaximum is the running maximum before any score. It is finite, so that differences are not NaN.
 	noMaximum = -1e30
