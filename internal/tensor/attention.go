@@ -26,7 +26,9 @@ type Attention struct {
 	softCap                 float32 // scores become softCap·tanh(score/softCap); 0: they stay
 	positions               []int32
 	spans                   []Span
-	tasks                   []attentionTask
+	tasks                   []attentionTask // first the long ones, long of them, then those of shared tiles
+	long                    int
+	shares                  []attentionShare // of each thread in the latter
 	shared                  []sharedTile
 	partials                int // nodes that tasks leave for others to merge
 
@@ -36,6 +38,7 @@ type Attention struct {
 	scratch []attentionScratch // one for each worker
 	parts   []float32          // [partials, R·(2+W)] their states
 	nodes   []treeNode         // [partials]
+	next    atomic.Int64       // of the long tasks
 	work    func(i, worker int)
 }
 
@@ -47,11 +50,6 @@ type Span struct {
 
 const (
 	segmentKeys = kernel.KVTileBlocks * KVBlock // a row of scores: 1 KiB; enough to be worth a claim by a thread: about 5 µs
-
-	// taskShare is the divisor of what a thread takes at once of the segments of short spans: its part of those that are
-	// left, divided by this. So tasks are long at first, as a task with several segments in a row prefetches the next while
-	// it computes one, and short in the end, where threads would wait for each other.
-	taskShare = 2
 
 	// noMaximum is the running maximum before any score. It is finite, so that differences are not NaN.
 	noMaximum = -1e30
@@ -73,6 +71,13 @@ type sharedTile struct {
 	left        atomic.Int32 // tasks that are not done
 }
 
+// An attentionShare is the run of tasks of shared tiles that one thread begins with; what it has left others take. The keys of
+// a run follow each other, so that those of the next task are prefetched at the end of one.
+type attentionShare struct {
+	share
+	first int
+}
+
 // NewAttention prepares attention of these sizes; window 0 means that a row sees all earlier positions.
 //
 // Shapes: queries [N, heads, headDim]; keys and values as KV has them.
@@ -81,11 +86,11 @@ func NewAttention(p *Pool, heads, kvHeads, headDim, window int) *Attention {
 		panic(fmt.Sprintf("tensor: attention: %d heads, %d KV heads", heads, kvHeads))
 	}
 	a := &Attention{heads: heads, kvHeads: kvHeads, headDim: headDim, window: window}
-	a.scratch = make([]attentionScratch, p.Threads())
+	a.scratch, a.shares = make([]attentionScratch, p.Threads()), make([]attentionShare, p.Threads())
 	for i := range a.scratch {
 		a.scratch[i].init(headDim)
 	}
-	a.work = a.do
+	a.work = a.worker
 	return a
 }
 
@@ -100,29 +105,29 @@ func (a *Attention) WithSoftCap(limit float32) *Attention {
 // Shapes: positions [N], one for each query row; spans cover them in order. Both must stay unchanged until the last Run.
 func (a *Attention) Plan(positions []int32, spans []Span) {
 	a.positions, a.spans, a.tasks, a.shared, a.partials = positions, spans, a.tasks[:0], a.shared[:0], 0
-	group, left, most := a.heads/a.kvHeads, 0, 0
-	for _, span := range spans {
+	segments, most := 0, 0
+	for i, span := range spans {
 		most = max(most, a.segments(span))
 		if a.short(span) {
-			left += a.segments(span) * a.kvHeads
+			segments += a.segments(span) * a.kvHeads
+		} else {
+			a.planTiles(i, span)
 		}
 	}
 	for i := range a.scratch {
 		a.scratch[i].tree.reserve(most)
 	}
-	for i, span := range spans {
-		rows := span.Rows * group
-		if a.short(span) {
-			left = a.planSegments(i, span, left)
-			continue
-		}
-		for head := range a.kvHeads {
-			// The last rows have most keys: they go first, so that threads end together.
-			for end := rows; end > 0; end -= kernel.KVTileRows {
-				a.tasks = append(a.tasks, attentionTask{
-					span: int32(i), head: int32(head), first: int32(max(0, end-kernel.KVTileRows)), end: int32(end), sharedIndex: -1,
-				})
-			}
+	a.planShares(segments)
+}
+
+// planTiles makes a task of each tile of a long span.
+func (a *Attention) planTiles(i int, span Span) {
+	for head := range a.kvHeads {
+		// The last rows have most keys: they go first, so that threads end together.
+		for end := span.Rows * (a.heads / a.kvHeads); end > 0; end -= kernel.KVTileRows {
+			a.tasks = append(a.tasks, attentionTask{
+				span: int32(i), head: int32(head), first: int32(max(0, end-kernel.KVTileRows)), end: int32(end), sharedIndex: -1,
+			})
 		}
 	}
 }
@@ -132,32 +137,67 @@ func (a *Attention) short(span Span) bool {
 	return span.Rows*(a.heads/a.kvHeads) <= kernel.KVTileRows && a.segments(span) > 1
 }
 
-// planSegments divides the segments of a short span among tasks. Left counts those of all heads of this and later spans; what
-// is left then is returned.
-func (a *Attention) planSegments(i int, span Span, left int) int {
-	first, n := a.firstSegment(span), a.segments(span)
-	for head := range a.kvHeads {
-		tile := len(a.shared)
-		if tile == cap(a.shared) {
-			a.shared = append(a.shared, sharedTile{})
+// A sharePlan is how far the segments of all heads of the short spans are divided: evenly among threads, and what each gets into
+// tasks, half of what is left of it at a time, so that there are few at first and short ones in the end, where threads would
+// wait for each other.
+type sharePlan struct{ segments, done, thread int }
+
+// planShares divides so many segments.
+func (a *Attention) planShares(segments int) {
+	plan := sharePlan{segments: segments}
+	a.long = len(a.tasks)
+	a.shares[0].first = a.long
+	for i, span := range a.spans {
+		for head := 0; head < a.kvHeads && a.short(span); head++ {
+			a.planShared(&plan, i, head)
 		}
-		a.shared = a.shared[:tile+1]
-		shared := &a.shared[tile]
-		shared.part, shared.tasks = int32(a.partials), 0
-		for at := 0; at < n; {
-			end := min(n, at+max(1, left/(len(a.scratch)*taskShare)))
-			a.tasks = append(a.tasks, attentionTask{
-				span: int32(i), head: int32(head), end: int32(span.Rows * (a.heads / a.kvHeads)),
-				low: int32(first + at), high: int32(first + end), part: int32(a.partials), sharedIndex: int32(tile),
-			})
-			a.partials += treeNodes(first+at, first+end)
-			shared.tasks++
-			left -= end - at
-			at = end
-		}
-		shared.parts = int32(a.partials) - shared.part
 	}
-	return left
+	for plan.thread < len(a.shares)-1 {
+		a.nextShare(&plan)
+	}
+	a.shares[plan.thread].end = int64(len(a.tasks))
+}
+
+// nextShare ends a thread's share and begins that of the next.
+func (a *Attention) nextShare(plan *sharePlan) {
+	a.shares[plan.thread].end = int64(len(a.tasks))
+	plan.thread++
+	a.shares[plan.thread].first = len(a.tasks)
+}
+
+// planShared makes the tasks of a span's tile of one head.
+func (a *Attention) planShared(plan *sharePlan, i, head int) {
+	span := a.spans[i]
+	first, n, tile := a.firstSegment(span), a.segments(span), a.newTile()
+	shared := &a.shared[tile]
+	for at := 0; at < n; {
+		end := plan.segments * (plan.thread + 1) / len(a.shares)
+		if plan.done == end {
+			a.nextShare(plan)
+			continue
+		}
+		size := min(n-at, (end-plan.done+1)/2)
+		a.tasks = append(a.tasks, attentionTask{
+			span: int32(i), head: int32(head), end: int32(span.Rows * (a.heads / a.kvHeads)),
+			low: int32(first + at), high: int32(first + at + size), part: int32(a.partials), sharedIndex: int32(tile),
+		})
+		shared.tasks++
+		a.partials += treeNodes(first+at, first+at+size)
+		plan.done += size
+		at += size
+	}
+	shared.parts = int32(a.partials) - shared.part
+}
+
+// newTile adds a shared tile without tasks.
+func (a *Attention) newTile() int {
+	tile := len(a.shared)
+	if tile == cap(a.shared) {
+		a.shared = append(a.shared, sharedTile{})
+	}
+	a.shared = a.shared[:tile+1]
+	a.shared[tile].part, a.shared[tile].tasks = int32(a.partials), 0
+	return tile
 }
 
 // firstSegment returns the first segment that the span's first row sees.
@@ -189,7 +229,11 @@ func (a *Attention) Run(p *Pool, out, q []float32, kv *KV, scale float32) {
 	for i := range a.shared {
 		a.shared[i].left.Store(a.shared[i].tasks)
 	}
-	p.Do(len(a.tasks), a.work)
+	for i := range a.shares {
+		a.shares[i].next.Store(int64(a.shares[i].first))
+	}
+	a.next.Store(0)
+	p.Do(min(p.Threads(), len(a.tasks)), a.work)
 	runtime.KeepAlive(kv)
 }
 
@@ -201,13 +245,27 @@ func (a *Attention) part(i int32) softmaxState {
 	return softmaxStateIn(a.parts[int(i)*a.partSize():][:a.partSize()])
 }
 
-func (a *Attention) do(i, worker int) {
-	task, s := &a.tasks[i], &a.scratch[worker]
-	s.load(a, task)
-	if task.sharedIndex >= 0 {
-		a.doShared(task, s)
-		return
+// worker does the long tasks that are left, those of its share, and then what others have left of theirs.
+func (a *Attention) worker(i, worker int) {
+	s := &a.scratch[worker]
+	for t := int(a.next.Add(1)) - 1; t < a.long; t = int(a.next.Add(1)) - 1 {
+		a.do(&a.tasks[t], s)
 	}
+	for n := range a.shares {
+		share := &a.shares[(i+n)%len(a.shares)]
+		for t := share.next.Add(1) - 1; t < share.end; t = share.next.Add(1) - 1 {
+			s.load(a, &a.tasks[t])
+			if t+1 < share.end {
+				s.expect(a, &a.tasks[t+1])
+			}
+			a.doShared(&a.tasks[t], s)
+		}
+	}
+}
+
+// do does a long task.
+func (a *Attention) do(task *attentionTask, s *attentionScratch) {
+	s.load(a, task)
 	for segment := s.low / segmentKeys; segment*segmentKeys < s.high; segment++ {
 		s.segment(a, task, segment)
 	}

@@ -13,7 +13,9 @@ type attentionScratch struct {
 	rows      int
 	low, high int // the positions that any row of the tile sees: [low, high)
 	until     int // the task goes on up to this position
-	stride    int // W: the head dim rounded up to whole kernel tiles
+	after     kernel.KVBlocks
+	afterward []int32 // the keys that are read after that
+	stride    int     // W: the head dim rounded up to whole kernel tiles
 
 	first, end [kernel.KVTileRows]int // the positions that each row sees: [first, end)
 	q          []float32              // [R, D] scaled queries
@@ -41,7 +43,7 @@ func (s *attentionScratch) load(a *Attention, task *attentionTask) {
 	s.tree.begin(s.rows)
 	keys, values := a.kv.keys.of(int(task.head)), a.kv.values.of(int(task.head))
 	s.keys.B, s.keys.Next = keys, values
-	s.values.B, s.values.Next = values, keys
+	s.values.B = values
 	span, group := a.spans[task.span], a.heads/a.kvHeads
 	s.low, s.high = math.MaxInt, 0
 	for r := range s.rows {
@@ -52,10 +54,17 @@ func (s *attentionScratch) load(a *Attention, task *attentionTask) {
 		q := a.q[(row*a.heads+head)*a.headDim:][:a.headDim]
 		kernel.Scale(s.q[r*a.headDim:][:a.headDim], q, a.scale)
 	}
-	s.until = s.high
+	s.until, s.afterward = s.high, nil
 	if task.sharedIndex >= 0 {
 		s.until = min(s.high, int(task.high)*segmentKeys)
 	}
+}
+
+// expect tells which task probably comes after the loaded one.
+func (s *attentionScratch) expect(a *Attention, task *attentionTask) {
+	span := a.spans[task.span]
+	first := max(int(task.low)*segmentKeys, a.firstVisible(a.positions[span.First])) / KVBlock
+	s.after, s.afterward = a.kv.keys.of(int(task.head)), span.Table[first:min(first+kernel.KVTileBlocks, len(span.Table))]
 }
 
 // at returns the batch row and the head of row r of a tile.
@@ -72,7 +81,10 @@ func (s *attentionScratch) segment(a *Attention, task *attentionTask, segment in
 	table, end := a.spans[task.span].Table, blocksOf(high)
 	s.keys.Table, s.keys.NextTable = table[first:end], table[first:end]
 	kernel.MulKeys(&s.keys)
-	s.values.Table, s.values.NextTable = table[first:end], table[end:max(end, min(2*end-first, blocksOf(s.until)))]
+	s.values.Table, s.values.Next, s.values.NextTable = table[first:end], s.keys.B, table[end:max(end, min(2*end-first, blocksOf(s.until)))]
+	if (segment+1)*segmentKeys >= s.until {
+		s.values.Next, s.values.NextTable = s.after, s.afterward
+	}
 	s.weigh(low, high, state)
 	s.values.Dst = state.values
 	kernel.MulValues(&s.values, high-low, true)
