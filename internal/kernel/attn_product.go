@@ -82,7 +82,7 @@ type kvArgs struct {
 // only, and are the same on every tier. KVQ8 has such a chain for each group of components; times its scale it is rounded, and
 // those of later groups are added by a fused multiply-add.
 func MulKeys(p *KVProduct) {
-	p.check(len(p.Table)*KVBlock, p.B.dim)
+	p.prepare(len(p.Table)*KVBlock, p.B.dim)
 	if len(p.Table) > 0 {
 		mulKeys(p)
 	}
@@ -94,7 +94,7 @@ func MulKeys(p *KVProduct) {
 // Each element is one chain of fused multiply-adds over the positions in order: see MulKeys. With KVQ8 a number of A is first
 // multiplied by the scale of the value, and rounded.
 func MulValues(p *KVProduct, positions int, fresh bool) {
-	p.check(p.B.dim, (positions+KVBlock-1)/KVBlock*KVBlock)
+	p.prepare(p.B.dim, (positions+KVBlock-1)/KVBlock*KVBlock)
 	if positions > len(p.Table)*KVBlock {
 		panic(fmt.Sprintf("kernel: %d positions in %d blocks", positions, len(p.Table)))
 	}
@@ -115,8 +115,8 @@ func (p *KVProduct) Softmax(columns int, maxima, sums []float32) {
 	s.run()
 }
 
-// check panics if memory does not suffice for a result of so many columns from so many columns of A.
-func (p *KVProduct) check(columns, depth int) {
+// prepare lists the blocks. It panics if memory does not suffice for a result of so many columns from so many columns of A.
+func (p *KVProduct) prepare(columns, depth int) {
 	if p.Rows < 1 || p.Rows > KVTileRows || depth < 1 || len(p.Table) > KVTileBlocks {
 		panic(fmt.Sprintf("kernel: product of %d rows of %d with %d blocks", p.Rows, depth, len(p.Table)))
 	}

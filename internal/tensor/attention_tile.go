@@ -64,7 +64,8 @@ func (s *attentionScratch) load(a *Attention, task *attentionTask) {
 func (s *attentionScratch) expect(a *Attention, task *attentionTask) {
 	span := a.spans[task.span]
 	first := max(int(task.low)*segmentKeys, a.firstVisible(a.positions[span.First])) / KVBlock
-	s.after, s.afterward = a.kv.keys.of(int(task.head)), span.Table[first:min(first+kernel.KVTileBlocks, len(span.Table))]
+	end := min(first+kernel.KVTileBlocks, blocksOf(int(a.positions[span.First+span.Rows-1])+1))
+	s.after, s.afterward = a.kv.keys.of(int(task.head)), span.Table[first:end]
 }
 
 // at returns the batch row and the head of row r of a tile.

@@ -80,7 +80,7 @@ func NewKVs(t KVType, blocks []int, kvHeads, headDim int) []*KV {
 		}
 		large := n*int(t.BlockBytes(kvHeads, headDim)) >= largeCache
 		if large {
-			c.keys.first = c.keys.blocksIn(largePage) * 2 * i / (2 * len(blocks))
+			c.keys.first = c.keys.blocksIn(largePage) * i / len(blocks)
 			c.values.first = c.values.blocksIn(largePage) * (2*i + 1) / (2 * len(blocks))
 		}
 		keys, values := c.keys.bytesFor(n), c.values.bytesFor(n)
