@@ -287,7 +287,7 @@ func (a *Attention) doShared(task *attentionTask, s *attentionScratch) {
 		if tile.left.Add(-1) > 0 {
 			return
 		}
-		tree.begin(s.rows)
+		tree.begin(s.rows, true)
 		for i := range tile.parts {
 			tree.next().copyFrom(a.part(tile.part+i), s.rows, s.stride)
 			tree.add(a.nodes[tile.part+i])

@@ -40,6 +40,7 @@ type treeNode struct{ first, size int32 }
 // segments. Nodes are added from left to right; what can't be merged yet waits in a stack.
 type softmaxTree struct {
 	rows, stride int
+	whole        bool           // nothing comes before the first node
 	states       []softmaxState // those of nodes, and one that waits for its numbers
 	nodes        []treeNode
 	factors      [2 * factorLane]float32
@@ -59,8 +60,11 @@ func (t *softmaxTree) reserve(segments int) {
 	}
 }
 
-// begin empties the tree, which is then for so many rows.
-func (t *softmaxTree) begin(rows int) { t.rows, t.nodes = rows, t.nodes[:0] }
+// begin empties the tree, which is then for so many rows. Whole says that the first node to be added is the first that any row
+// sees; else others have nodes before it.
+func (t *softmaxTree) begin(rows int, whole bool) {
+	t.rows, t.whole, t.nodes = rows, whole, t.nodes[:0]
+}
 
 // next is where the state of the node to be added belongs.
 func (t *softmaxTree) next() softmaxState { return t.states[len(t.nodes)] }
@@ -68,18 +72,35 @@ func (t *softmaxTree) next() softmaxState { return t.states[len(t.nodes)] }
 // add adds the node whose state is in next.
 func (t *softmaxTree) add(node treeNode) {
 	t.nodes = append(t.nodes, node)
-	for n := len(t.nodes); n > 1; n-- {
-		left, right := &t.nodes[n-2], &t.nodes[n-1]
-		if left.size != right.size || left.first%(2*left.size) != 0 {
-			return
-		}
+	for t.widen(); t.siblings(); t.widen() {
+		n := len(t.nodes)
 		t.merge(t.states[n-2], t.states[n-1])
-		left.size *= 2
+		t.nodes[n-2].size *= 2
 		t.nodes = t.nodes[:n-1]
 	}
 }
 
-// fold merges all nodes and returns the result.
+// widen makes the first node its parent as long as it has an empty sibling on its left.
+func (t *softmaxTree) widen() {
+	if first := &t.nodes[0]; t.whole {
+		for first.first%(2*first.size) != 0 {
+			first.first -= first.size
+			first.size *= 2
+		}
+	}
+}
+
+// siblings reports whether the last two nodes have the same parent.
+func (t *softmaxTree) siblings() bool {
+	n := len(t.nodes)
+	if n < 2 {
+		return false
+	}
+	left, right := t.nodes[n-2], t.nodes[n-1]
+	return left.size == right.size && left.first%(2*left.size) == 0
+}
+
+// fold merges all nodes of a whole tree and returns the result: their sizes fall, and what is missing on their right is empty.
 func (t *softmaxTree) fold() softmaxState {
 	for n := len(t.nodes); n > 1; n-- {
 		t.merge(t.states[n-2], t.states[n-1])

@@ -20,6 +20,15 @@ func randomState(r *rand.Rand, s softmaxState) {
 	}
 }
 
+// clearState makes a state that of a segment of which nothing is seen.
+func clearState(s softmaxState) {
+	clear(s.sum)
+	clear(s.values)
+	for i := range s.maximum {
+		s.maximum[i] = noMaximum
+	}
+}
+
 // stateBits are the bits of a state.
 func stateBits(s softmaxState) (all []uint32) {
 	for _, part := range [][]float32{s.maximum, s.sum, s.values} {
@@ -33,10 +42,10 @@ func stateBits(s softmaxState) (all []uint32) {
 func TestMergedSegmentsDoNotDependOnHowTheyAreShared(t *testing.T) {
 	const rows, stride = kernel.KVTileRows, 32
 	r := rand.New(rand.NewPCG(3, 4))
-	newTree := func(segments int) *softmaxTree {
+	newTree := func(segments int, whole bool) *softmaxTree {
 		tree := &softmaxTree{stride: stride}
 		tree.reserve(segments)
-		tree.begin(rows)
+		tree.begin(rows, whole)
 		return tree
 	}
 	for range 300 {
@@ -47,17 +56,17 @@ func TestMergedSegmentsDoNotDependOnHowTheyAreShared(t *testing.T) {
 			segments[i] = softmaxStateIn(make([]float32, stateSize(stride)))
 			randomState(r, segments[i])
 		}
-		whole := newTree(high)
+		whole := newTree(high, true)
 		for i := low; i < high; i++ {
 			whole.next().copyFrom(segments[i], rows, stride)
 			whole.add(treeNode{int32(i), 1})
 		}
 		want := stateBits(whole.fold())
 
-		merged := newTree(high)
+		merged := newTree(high, true)
 		for at := low; at < high; {
 			end := at + 1 + r.IntN(high-at)
-			task := newTree(high)
+			task := newTree(high, false)
 			for i := at; i < end; i++ {
 				task.next().copyFrom(segments[i], rows, stride)
 				task.add(treeNode{int32(i), 1})
@@ -74,6 +83,21 @@ func TestMergedSegmentsDoNotDependOnHowTheyAreShared(t *testing.T) {
 		for i, bits := range stateBits(merged.fold()) {
 			if bits != want[i] {
 				t.Fatalf("segments %d to %d: number %d differs", low, high, i)
+			}
+		}
+
+		// Segments that a row does not see, on either side, change nothing.
+		around := newTree(high+20, true)
+		for i := max(0, low-r.IntN(20)); i < high+r.IntN(20); i++ {
+			clearState(around.next())
+			if i >= low && i < high {
+				around.next().copyFrom(segments[i], rows, stride)
+			}
+			around.add(treeNode{int32(i), 1})
+		}
+		for i, bits := range stateBits(around.fold()) {
+			if bits != want[i] {
+				t.Fatalf("segments %d to %d among unseen ones: number %d differs", low, high, i)
 			}
 		}
 	}
@@ -105,6 +129,24 @@ func TestAttentionOfLongContextsHasTheSameBitsOnAnyThreads(t *testing.T) {
 			for d, w := range c.naive(f, c.length-1, head) {
 				if x := float64(want[head*c.headDim+d]); math.Abs(x-w) > attentionTolerances[KVF16] {
 					t.Fatalf("%v: head %d component %d is %v, want %v", c, head, d, x, w)
+				}
+			}
+		}
+	}
+}
+
+// A window's first segment moves along, and with it went the order in which segments were merged.
+func TestWindowedRowHasTheSameBitsAloneAndInAPrompt(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	for _, window := range []int{1024, 1100, 2200} {
+		c := attentionCase{heads: 1, kvHeads: 1, headDim: 32, length: window + 700, window: window}
+		f := c.fill(rand.New(rand.NewPCG(1, 2)))
+		all := c.attend(p, f, countTo(c.length))
+		for pos := 0; pos < c.length; pos += 1 + pos%3 {
+			for i, x := range c.attend(p, f, []int32{int32(pos)}) {
+				if w := all[pos*c.headDim+i]; math.Float32bits(x) != math.Float32bits(w) {
+					t.Fatalf("window %d, position %d component %d: alone %v, with the prompt %v", window, pos, i, x, w)
 				}
 			}
 		}

@@ -40,7 +40,7 @@ func (s *attentionScratch) init(headDim int) {
 func (s *attentionScratch) load(a *Attention, task *attentionTask) {
 	s.rows, s.softCap = int(task.end-task.first), a.softCap
 	s.keys.Rows, s.values.Rows = s.rows, s.rows
-	s.tree.begin(s.rows)
+	s.tree.begin(s.rows, task.sharedIndex < 0 || a.shared[task.sharedIndex].tasks == 1)
 	keys, values := a.kv.keys.of(int(task.head)), a.kv.values.of(int(task.head))
 	s.keys.B, s.keys.Next = keys, values
 	s.values.B = values

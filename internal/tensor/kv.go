@@ -24,8 +24,8 @@ const (
 	KVQ8   = kernel.KVQ8
 )
 
-// largeCache is from how many bytes on a layer's cache asks for large pages: where some unused ends of them are little beside
-// the whole. Attention then reads 8 to 20 % faster, as walking through many pages misses the TLB.
+// largeCache is from how many bytes on a layer's cache asks for large pages: where it is several of them. Attention then reads 8
+// to 20 % faster, as walking through many pages misses the TLB.
 const largeCache = 4 << 20
 
 // largePage is the size of large pages on most machines; where they are larger, so much the better.
@@ -89,10 +89,11 @@ func NewKVs(t KVType, blocks []int, kvHeads, headDim int) []*KV {
 			c.keys.bytes, c.values.bytes = c.memory.bytes[:keys:keys], c.memory.bytes[keys:]
 		} else {
 			c.memory = newOffHeap(keys + values + 2*largePage)
-			adviseLargePages(c.memory.bytes)
 			rest := c.memory.bytes[toPage(c.memory.bytes):]
 			c.keys.bytes, rest = rest[:keys:keys], rest[keys:]
 			c.values.bytes = rest[toPage(rest):][:values]
+			adviseLargePages(c.keys.used())
+			adviseLargePages(c.values.used())
 		}
 		layers[i] = c
 	}
@@ -110,6 +111,11 @@ func (n *kvNumbers) blocksIn(bytes int) int { return bytes / n.blockBytes() }
 // bytesFor is the memory of so many blocks from the first on.
 func (n *kvNumbers) bytesFor(blocks int) int {
 	return roundUp(n.first+blocks, kernel.KVRun) * n.blockBytes()
+}
+
+// used is the memory from the run of the first block on. What lies before it has no large pages, as they would be part empty.
+func (n *kvNumbers) used() []byte {
+	return n.bytes[n.first/kernel.KVRun*kernel.KVRun*n.blockBytes():]
 }
 
 // blockBytes is the size of a block of all heads.

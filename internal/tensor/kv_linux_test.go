@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -87,5 +88,46 @@ func TestLayersCrossIntoNewPagesAtDifferentBlocks(t *testing.T) {
 		if kv.Close(); kv.keys.bytes != nil {
 			t.Errorf("layer %d is not closed", i)
 		}
+	}
+}
+
+// residentBytes is the memory of the process that is backed by pages of its own.
+func residentBytes(t *testing.T) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip(err)
+	}
+	_, rest, found := strings.Cut(string(status), "RssAnon:")
+	var kib int
+	if _, err := fmt.Sscan(rest, &kib); !found || err != nil {
+		t.Skip("the system does not tell")
+	}
+	return kib << 10
+}
+
+// Large pages that were part empty made caches of some megabytes a layer take twice their size.
+func TestFullCacheTakesLittleMoreMemoryThanItsBlocks(t *testing.T) {
+	const layers, heads, dim = 30, 3, 64
+	size := int(KVF16.BlockBytes(heads, dim))
+	blocks := make([]int, layers)
+	for i := range blocks {
+		blocks[i] = largeCache/size + 20
+	}
+	runtime.GC()
+	before := residentBytes(t)
+	kvs := NewKVs(KVF16, blocks, heads, dim)
+	data := make([]byte, size)
+	for i, kv := range kvs {
+		for b := range blocks[i] {
+			kv.SetBlock(b, data)
+		}
+	}
+	grown, want := residentBytes(t)-before, layers*blocks[0]*size
+	if grown > want*11/10+16<<20 {
+		t.Errorf("%d bytes of blocks take %d", want, grown)
+	}
+	for _, kv := range kvs {
+		kv.Close()
 	}
 }
