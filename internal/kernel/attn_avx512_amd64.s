@@ -3,8 +3,9 @@
 // Attention's two products for 1, 2, 3, 4, 6, 8 or 12 rows, for AVX-512.
 //
 // Identity: element (r, c) is one chain of fma, as the twin defines it; lanes are columns, so nothing is summed across a
-// vector. Each step loads 32 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes are small
-// integers) and broadcasts one number of A for each row.
+// vector. Each step loads 32 numbers of a block as floats (F16 converts exactly, bytes are small integers, of two BF16 numbers
+// in 32 bits one is shifted and the other masked) and broadcasts one number of A for each row. With BF16 the lanes are thus the
+// even columns and the odd ones until they go to memory.
 // Keys: a tile of results for each block, over all components. Values: one tile of results over all positions of all blocks.
 // Scales: of keys, after each group of components; of values, before each block, into a copy of A's numbers.
 // Tails: none, there are 32 columns; any number of steps from 1.
@@ -14,15 +15,30 @@
 //
 // Registers: AX scratch, CX steps left, DI dst, R8 A's rows 0 to 3, R13 4 to 7, BX 8 to 11, R9 bytes between A's rows,
 // R12 3·R9, R10 the block, R11 and DX from there to what goes to the second and the first cache, SI bytes between rows of dst.
-// Z0 to Z23 sums, Z29 a number of A, Z30 and Z31 a row of the block.
+// Z0 to Z23 sums, Z24 to Z27 columns for BF16 (those of the lower and the upper half, the even and the odd ones), Z28 its mask,
+// Z29 a number of A, Z30 and Z31 a row of the block.
 
 #include "go_asm.h"
 #include "textflag.h"
+
+// Where 32 columns lie in two vectors, first 16 of them and then the others; a byte each.
+DATA columns<>+0(SB)/8, $0x1303120211011000 // from the even and the odd ones
+DATA columns<>+8(SB)/8, $0x1707160615051404
+DATA columns<>+16(SB)/8, $0x1b0b1a0a19091808
+DATA columns<>+24(SB)/8, $0x1f0f1e0e1d0d1c0c
+DATA columns<>+32(SB)/8, $0x0e0c0a0806040200 // to the even ones
+DATA columns<>+40(SB)/8, $0x1e1c1a1816141210
+DATA columns<>+48(SB)/8, $0x0f0d0b0907050301 // to the odd ones
+DATA columns<>+56(SB)/8, $0x1f1d1b1917151311
+GLOBL columns<>(SB), RODATA|NOPTR, $64
 
 // One row: its sums are c0 and c1.
 #define ZERO(c0, c1) VPXORQ c0, c0, c0; VPXORQ c1, c1, c1
 #define LOAD(at, c0, c1) VMOVUPS (at), c0; VMOVUPS 64(at), c1
 #define SAVE(at, c0, c1) VMOVUPS c0, (at); VMOVUPS c1, 64(at)
+// The same for sums of even and odd columns.
+#define LOADPAIRS(at, c0, c1) VMOVUPS (at), c0; VMOVUPS 64(at), Z29; VMOVAPS c0, c1; VPERMT2PS Z29, Z26, c0; VPERMT2PS Z29, Z27, c1
+#define SAVEPAIRS(at, c0, c1) VMOVAPS c0, Z29; VPERMT2PS c1, Z24, Z29; VPERMT2PS c1, Z25, c0; VMOVUPS Z29, (at); VMOVUPS c0, 64(at)
 #define FMA(at, c0, c1) VBROADCASTSS at, Z29; VFMADD231PS Z30, Z29, c0; VFMADD231PS Z31, Z29, c1
 
 // The rows of a tile, one after the other.
@@ -67,8 +83,17 @@
 // A row of a block as floats.
 #define F16 VCVTPH2PS (R10), Z30; VCVTPH2PS 32(R10), Z31
 #define F32 VMOVUPS (R10), Z30; VMOVUPS 64(R10), Z31
-#define BF16 VPMOVZXWD (R10), Z30; VPMOVZXWD 32(R10), Z31; VPSLLD $16, Z30, Z30; VPSLLD $16, Z31, Z31
+#define BF16 VPSLLD $16, (R10), Z30; VPANDD (R10), Z28, Z31
 #define BYTES VPMOVSXBD (R10), Z30; VPMOVSXBD 16(R10), Z31; VCVTDQ2PS Z30, Z30; VCVTDQ2PS Z31, Z31
+
+// COLUMNS loads what BF16 needs.
+#define COLUMNS \
+	VPMOVZXBD columns<>+0(SB), Z24; \
+	VPMOVZXBD columns<>+16(SB), Z25; \
+	VPMOVZXBD columns<>+32(SB), Z26; \
+	VPMOVZXBD columns<>+48(SB), Z27; \
+	VPTERNLOGD $0xFF, Z28, Z28, Z28; \
+	VPSLLD $16, Z28, Z28
 
 // START loads what stays for all blocks, with the arguments in AX.
 #define START \
@@ -134,7 +159,9 @@ odd: \
 	STEP(BYTES, 1, fmas); \
 even:
 
-#define KEYS(zeros, rows, steps) \
+// A type begins with something, and saves its sums in its way.
+#define KEYS(begin, zeros, rows, steps, save) \
+	begin; \
 	START; \
 block: \
 	BLOCK; \
@@ -144,7 +171,7 @@ block: \
 	steps; \
 	MOVQ args+0(FP), AX; \
 	MOVQ kvArgs_ldd(AX), SI; \
-	rows(SAVE); \
+	rows(save); \
 	ADDQ $128, DI; \
 	MOVQ args+0(FP), AX; \
 	DECQ kvArgs_count(AX); \
@@ -194,7 +221,8 @@ done: \
 	VZEROUPPER; \
 	RET
 
-#define VALUES(zeros, rows, steps, prepare) \
+#define VALUES(begin, zeros, rows, steps, load, save, prepare) \
+	begin; \
 	START; \
 	MOVQ kvArgs_ldd(AX), SI; \
 	ROWSOFA; \
@@ -203,7 +231,7 @@ done: \
 	zeros; \
 	JMP block; \
 add: \
-	rows(LOAD); \
+	rows(load); \
 block: \
 	BLOCK; \
 	prepare; \
@@ -218,12 +246,14 @@ partial: \
 	CMPQ kvArgs_count(AX), $0; \
 	JGT block; \
 	MOVQ kvArgs_ldd(AX), SI; \
-	rows(SAVE); \
+	rows(save); \
 	VZEROUPPER; \
 	RET
 
-// PLAIN and SCALES(…) are what VALUES does with A before a block: nothing, or it takes its numbers times the block's scales.
-#define PLAIN
+// NOTHING is what types do that need nothing.
+#define NOTHING
+
+// SCALES is what VALUES does before a block with scales: it takes A's numbers times them.
 #define SCALES(scale) \
 	ROWSOFA; \
 	ADDQ $128, kvArgs_a(AX); \
@@ -242,87 +272,87 @@ partial: \
 
 // func keysF16AVX512X1(args *kvArgs)
 TEXT ·keysF16AVX512X1(SB), NOSPLIT, $0-8
-	KEYS(ZERO1, ROWS1, STEPS(F16, 2, FMA1))
+	KEYS(NOTHING, ZERO1, ROWS1, STEPS(F16, 2, FMA1), SAVE)
 
 // func keysF16AVX512X2(args *kvArgs)
 TEXT ·keysF16AVX512X2(SB), NOSPLIT, $0-8
-	KEYS(ZERO2, ROWS2, STEPS(F16, 2, FMA2))
+	KEYS(NOTHING, ZERO2, ROWS2, STEPS(F16, 2, FMA2), SAVE)
 
 // func keysF16AVX512X3(args *kvArgs)
 TEXT ·keysF16AVX512X3(SB), NOSPLIT, $0-8
-	KEYS(ZERO3, ROWS3, STEPS(F16, 2, FMA3))
+	KEYS(NOTHING, ZERO3, ROWS3, STEPS(F16, 2, FMA3), SAVE)
 
 // func keysF16AVX512X4(args *kvArgs)
 TEXT ·keysF16AVX512X4(SB), NOSPLIT, $0-8
-	KEYS(ZERO4, ROWS4, STEPS(F16, 2, FMA4))
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, FMA4), SAVE)
 
 // func keysF16AVX512X6(args *kvArgs)
 TEXT ·keysF16AVX512X6(SB), NOSPLIT, $0-8
-	KEYS(ZERO6, ROWS6, STEPS(F16, 2, FMA6))
+	KEYS(NOTHING, ZERO6, ROWS6, STEPS(F16, 2, FMA6), SAVE)
 
 // func keysF16AVX512X8(args *kvArgs)
 TEXT ·keysF16AVX512X8(SB), NOSPLIT, $0-8
-	KEYS(ZERO8, ROWS8, STEPS(F16, 2, FMA8))
+	KEYS(NOTHING, ZERO8, ROWS8, STEPS(F16, 2, FMA8), SAVE)
 
 // func keysF16AVX512X12(args *kvArgs)
 TEXT ·keysF16AVX512X12(SB), NOSPLIT, $0-8
-	KEYS(ZERO12, ROWS12, STEPS(F16, 2, FMA12))
+	KEYS(NOTHING, ZERO12, ROWS12, STEPS(F16, 2, FMA12), SAVE)
 
 // func keysF32AVX512X1(args *kvArgs)
 TEXT ·keysF32AVX512X1(SB), NOSPLIT, $0-8
-	KEYS(ZERO1, ROWS1, STEPS(F32, 4, FMA1))
+	KEYS(NOTHING, ZERO1, ROWS1, STEPS(F32, 4, FMA1), SAVE)
 
 // func keysF32AVX512X2(args *kvArgs)
 TEXT ·keysF32AVX512X2(SB), NOSPLIT, $0-8
-	KEYS(ZERO2, ROWS2, STEPS(F32, 4, FMA2))
+	KEYS(NOTHING, ZERO2, ROWS2, STEPS(F32, 4, FMA2), SAVE)
 
 // func keysF32AVX512X3(args *kvArgs)
 TEXT ·keysF32AVX512X3(SB), NOSPLIT, $0-8
-	KEYS(ZERO3, ROWS3, STEPS(F32, 4, FMA3))
+	KEYS(NOTHING, ZERO3, ROWS3, STEPS(F32, 4, FMA3), SAVE)
 
 // func keysF32AVX512X4(args *kvArgs)
 TEXT ·keysF32AVX512X4(SB), NOSPLIT, $0-8
-	KEYS(ZERO4, ROWS4, STEPS(F32, 4, FMA4))
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, FMA4), SAVE)
 
 // func keysF32AVX512X6(args *kvArgs)
 TEXT ·keysF32AVX512X6(SB), NOSPLIT, $0-8
-	KEYS(ZERO6, ROWS6, STEPS(F32, 4, FMA6))
+	KEYS(NOTHING, ZERO6, ROWS6, STEPS(F32, 4, FMA6), SAVE)
 
 // func keysF32AVX512X8(args *kvArgs)
 TEXT ·keysF32AVX512X8(SB), NOSPLIT, $0-8
-	KEYS(ZERO8, ROWS8, STEPS(F32, 4, FMA8))
+	KEYS(NOTHING, ZERO8, ROWS8, STEPS(F32, 4, FMA8), SAVE)
 
 // func keysF32AVX512X12(args *kvArgs)
 TEXT ·keysF32AVX512X12(SB), NOSPLIT, $0-8
-	KEYS(ZERO12, ROWS12, STEPS(F32, 4, FMA12))
+	KEYS(NOTHING, ZERO12, ROWS12, STEPS(F32, 4, FMA12), SAVE)
 
 // func keysBF16AVX512X1(args *kvArgs)
 TEXT ·keysBF16AVX512X1(SB), NOSPLIT, $0-8
-	KEYS(ZERO1, ROWS1, STEPS(BF16, 2, FMA1))
+	KEYS(COLUMNS, ZERO1, ROWS1, STEPS(BF16, 2, FMA1), SAVEPAIRS)
 
 // func keysBF16AVX512X2(args *kvArgs)
 TEXT ·keysBF16AVX512X2(SB), NOSPLIT, $0-8
-	KEYS(ZERO2, ROWS2, STEPS(BF16, 2, FMA2))
+	KEYS(COLUMNS, ZERO2, ROWS2, STEPS(BF16, 2, FMA2), SAVEPAIRS)
 
 // func keysBF16AVX512X3(args *kvArgs)
 TEXT ·keysBF16AVX512X3(SB), NOSPLIT, $0-8
-	KEYS(ZERO3, ROWS3, STEPS(BF16, 2, FMA3))
+	KEYS(COLUMNS, ZERO3, ROWS3, STEPS(BF16, 2, FMA3), SAVEPAIRS)
 
 // func keysBF16AVX512X4(args *kvArgs)
 TEXT ·keysBF16AVX512X4(SB), NOSPLIT, $0-8
-	KEYS(ZERO4, ROWS4, STEPS(BF16, 2, FMA4))
+	KEYS(COLUMNS, ZERO4, ROWS4, STEPS(BF16, 2, FMA4), SAVEPAIRS)
 
 // func keysBF16AVX512X6(args *kvArgs)
 TEXT ·keysBF16AVX512X6(SB), NOSPLIT, $0-8
-	KEYS(ZERO6, ROWS6, STEPS(BF16, 2, FMA6))
+	KEYS(COLUMNS, ZERO6, ROWS6, STEPS(BF16, 2, FMA6), SAVEPAIRS)
 
 // func keysBF16AVX512X8(args *kvArgs)
 TEXT ·keysBF16AVX512X8(SB), NOSPLIT, $0-8
-	KEYS(ZERO8, ROWS8, STEPS(BF16, 2, FMA8))
+	KEYS(COLUMNS, ZERO8, ROWS8, STEPS(BF16, 2, FMA8), SAVEPAIRS)
 
 // func keysBF16AVX512X12(args *kvArgs)
 TEXT ·keysBF16AVX512X12(SB), NOSPLIT, $0-8
-	KEYS(ZERO12, ROWS12, STEPS(BF16, 2, FMA12))
+	KEYS(COLUMNS, ZERO12, ROWS12, STEPS(BF16, 2, FMA12), SAVEPAIRS)
 
 // func keysQ8AVX512X1(args *kvArgs)
 TEXT ·keysQ8AVX512X1(SB), NOSPLIT, $0-8
@@ -354,112 +384,112 @@ TEXT ·keysQ8AVX512X12(SB), NOSPLIT, $0-8
 
 // func valuesF16AVX512X1(args *kvArgs)
 TEXT ·valuesF16AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, STEPS(F16, 2, FMA1), PLAIN)
+	VALUES(NOTHING, ZERO1, ROWS1, STEPS(F16, 2, FMA1), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX512X2(args *kvArgs)
 TEXT ·valuesF16AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, STEPS(F16, 2, FMA2), PLAIN)
+	VALUES(NOTHING, ZERO2, ROWS2, STEPS(F16, 2, FMA2), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX512X3(args *kvArgs)
 TEXT ·valuesF16AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, STEPS(F16, 2, FMA3), PLAIN)
+	VALUES(NOTHING, ZERO3, ROWS3, STEPS(F16, 2, FMA3), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX512X4(args *kvArgs)
 TEXT ·valuesF16AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, STEPS(F16, 2, FMA4), PLAIN)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, FMA4), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX512X6(args *kvArgs)
 TEXT ·valuesF16AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, STEPS(F16, 2, FMA6), PLAIN)
+	VALUES(NOTHING, ZERO6, ROWS6, STEPS(F16, 2, FMA6), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX512X8(args *kvArgs)
 TEXT ·valuesF16AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(ZERO8, ROWS8, STEPS(F16, 2, FMA8), PLAIN)
+	VALUES(NOTHING, ZERO8, ROWS8, STEPS(F16, 2, FMA8), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX512X12(args *kvArgs)
 TEXT ·valuesF16AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(ZERO12, ROWS12, STEPS(F16, 2, FMA12), PLAIN)
+	VALUES(NOTHING, ZERO12, ROWS12, STEPS(F16, 2, FMA12), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX512X1(args *kvArgs)
 TEXT ·valuesF32AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, STEPS(F32, 4, FMA1), PLAIN)
+	VALUES(NOTHING, ZERO1, ROWS1, STEPS(F32, 4, FMA1), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX512X2(args *kvArgs)
 TEXT ·valuesF32AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, STEPS(F32, 4, FMA2), PLAIN)
+	VALUES(NOTHING, ZERO2, ROWS2, STEPS(F32, 4, FMA2), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX512X3(args *kvArgs)
 TEXT ·valuesF32AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, STEPS(F32, 4, FMA3), PLAIN)
+	VALUES(NOTHING, ZERO3, ROWS3, STEPS(F32, 4, FMA3), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX512X4(args *kvArgs)
 TEXT ·valuesF32AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, STEPS(F32, 4, FMA4), PLAIN)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, FMA4), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX512X6(args *kvArgs)
 TEXT ·valuesF32AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, STEPS(F32, 4, FMA6), PLAIN)
+	VALUES(NOTHING, ZERO6, ROWS6, STEPS(F32, 4, FMA6), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX512X8(args *kvArgs)
 TEXT ·valuesF32AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(ZERO8, ROWS8, STEPS(F32, 4, FMA8), PLAIN)
+	VALUES(NOTHING, ZERO8, ROWS8, STEPS(F32, 4, FMA8), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX512X12(args *kvArgs)
 TEXT ·valuesF32AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(ZERO12, ROWS12, STEPS(F32, 4, FMA12), PLAIN)
+	VALUES(NOTHING, ZERO12, ROWS12, STEPS(F32, 4, FMA12), LOAD, SAVE, NOTHING)
 
 // func valuesBF16AVX512X1(args *kvArgs)
 TEXT ·valuesBF16AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, STEPS(BF16, 2, FMA1), PLAIN)
+	VALUES(COLUMNS, ZERO1, ROWS1, STEPS(BF16, 2, FMA1), LOADPAIRS, SAVEPAIRS, NOTHING)
 
 // func valuesBF16AVX512X2(args *kvArgs)
 TEXT ·valuesBF16AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, STEPS(BF16, 2, FMA2), PLAIN)
+	VALUES(COLUMNS, ZERO2, ROWS2, STEPS(BF16, 2, FMA2), LOADPAIRS, SAVEPAIRS, NOTHING)
 
 // func valuesBF16AVX512X3(args *kvArgs)
 TEXT ·valuesBF16AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, STEPS(BF16, 2, FMA3), PLAIN)
+	VALUES(COLUMNS, ZERO3, ROWS3, STEPS(BF16, 2, FMA3), LOADPAIRS, SAVEPAIRS, NOTHING)
 
 // func valuesBF16AVX512X4(args *kvArgs)
 TEXT ·valuesBF16AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, STEPS(BF16, 2, FMA4), PLAIN)
+	VALUES(COLUMNS, ZERO4, ROWS4, STEPS(BF16, 2, FMA4), LOADPAIRS, SAVEPAIRS, NOTHING)
 
 // func valuesBF16AVX512X6(args *kvArgs)
 TEXT ·valuesBF16AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, STEPS(BF16, 2, FMA6), PLAIN)
+	VALUES(COLUMNS, ZERO6, ROWS6, STEPS(BF16, 2, FMA6), LOADPAIRS, SAVEPAIRS, NOTHING)
 
 // func valuesBF16AVX512X8(args *kvArgs)
 TEXT ·valuesBF16AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(ZERO8, ROWS8, STEPS(BF16, 2, FMA8), PLAIN)
+	VALUES(COLUMNS, ZERO8, ROWS8, STEPS(BF16, 2, FMA8), LOADPAIRS, SAVEPAIRS, NOTHING)
 
 // func valuesBF16AVX512X12(args *kvArgs)
 TEXT ·valuesBF16AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(ZERO12, ROWS12, STEPS(BF16, 2, FMA12), PLAIN)
+	VALUES(COLUMNS, ZERO12, ROWS12, STEPS(BF16, 2, FMA12), LOADPAIRS, SAVEPAIRS, NOTHING)
 
 // func valuesQ8AVX512X1(args *kvArgs)
 TEXT ·valuesQ8AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, PAIRS(FMA1), SCALES(SCALEA1))
+	VALUES(NOTHING, ZERO1, ROWS1, PAIRS(FMA1), LOAD, SAVE, SCALES(SCALEA1))
 
 // func valuesQ8AVX512X2(args *kvArgs)
 TEXT ·valuesQ8AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, PAIRS(FMA2), SCALES(SCALEA2))
+	VALUES(NOTHING, ZERO2, ROWS2, PAIRS(FMA2), LOAD, SAVE, SCALES(SCALEA2))
 
 // func valuesQ8AVX512X3(args *kvArgs)
 TEXT ·valuesQ8AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, PAIRS(FMA3), SCALES(SCALEA3))
+	VALUES(NOTHING, ZERO3, ROWS3, PAIRS(FMA3), LOAD, SAVE, SCALES(SCALEA3))
 
 // func valuesQ8AVX512X4(args *kvArgs)
 TEXT ·valuesQ8AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, PAIRS(FMA4), SCALES(SCALEA4))
+	VALUES(NOTHING, ZERO4, ROWS4, PAIRS(FMA4), LOAD, SAVE, SCALES(SCALEA4))
 
 // func valuesQ8AVX512X6(args *kvArgs)
 TEXT ·valuesQ8AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, PAIRS(FMA6), SCALES(SCALEA6))
+	VALUES(NOTHING, ZERO6, ROWS6, PAIRS(FMA6), LOAD, SAVE, SCALES(SCALEA6))
 
 // func valuesQ8AVX512X8(args *kvArgs)
 TEXT ·valuesQ8AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(ZERO8, ROWS8, PAIRS(FMA8), SCALES(SCALEA8))
+	VALUES(NOTHING, ZERO8, ROWS8, PAIRS(FMA8), LOAD, SAVE, SCALES(SCALEA8))
 
 // func valuesQ8AVX512X12(args *kvArgs)
 TEXT ·valuesQ8AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(ZERO12, ROWS12, PAIRS(FMA12), SCALES(SCALEA12))
+	VALUES(NOTHING, ZERO12, ROWS12, PAIRS(FMA12), LOAD, SAVE, SCALES(SCALEA12))
