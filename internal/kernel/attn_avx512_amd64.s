@@ -20,6 +20,7 @@
 
 #include "go_asm.h"
 #include "textflag.h"
+#include "attn_amd64.h"
 
 // Where 32 columns lie in two vectors, first 16 of them and then the others; a byte each.
 DATA columns<>+0(SB)/8, $0x1303120211011000 // from the even and the odd ones
@@ -94,37 +95,6 @@ GLOBL columns<>(SB), RODATA|NOPTR, $64
 	VPMOVZXBD columns<>+48(SB), Z27; \
 	VPTERNLOGD $0xFF, Z28, Z28, Z28; \
 	VPSLLD $16, Z28, Z28
-
-// START loads what stays for all blocks, with the arguments in AX.
-#define START \
-	MOVQ args+0(FP), AX; \
-	MOVQ kvArgs_dst(AX), DI
-
-// ROWSOFA points to the rows of A.
-#define ROWSOFA \
-	MOVQ kvArgs_lda(AX), R9; \
-	LEAQ (R9)(R9*2), R12; \
-	MOVQ kvArgs_a(AX), R8; \
-	LEAQ (R8)(R9*4), R13; \
-	LEAQ (R13)(R9*4), BX
-
-// BLOCK points to the next block, and from there to what is prefetched meanwhile.
-#define BLOCK \
-	MOVQ args+0(FP), AX; \
-	MOVQ kvArgs_order(AX), R11; \
-	MOVQ kvArgs_at(AX), DX; \
-	LEAQ (R11)(DX*8), R11; \
-	MOVQ (R11), R10; \
-	MOVQ 8(R11), DX; \
-	MOVQ kvArgs_ahead(AX), CX; \
-	MOVQ (R11)(CX*8), R11; \
-	SUBQ R10, DX; \
-	SUBQ R10, R11; \
-	ADDQ kvArgs_offset(AX), R10; \
-	INCQ kvArgs_at(AX)
-
-// PREFETCH asks for the line at R10 plus so many bytes of later blocks.
-#define PREFETCH(at) PREFETCHT1 at(R10)(R11*1); PREFETCHT0 at(R10)(DX*1)
 
 // STEP multiplies a number of each row of A with a row of the block.
 #define STEP(row, size, fmas) \

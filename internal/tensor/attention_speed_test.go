@@ -5,6 +5,7 @@ package tensor
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,16 +15,18 @@ import (
 // benchmarkBytes is the size of the caches that are read in turn, so that none is left in the processor's caches.
 const benchmarkBytes = 1 << 30
 
+// benchmarkShapes are those of the 0.6B and 1.7B shapes, SmolLM2 and Gemma 3 270M.
+var benchmarkShapes = []attentionCase{
+	{heads: 16, kvHeads: 8, headDim: 128},
+	{heads: 9, kvHeads: 3, headDim: 64},
+	{heads: 4, kvHeads: 1, headDim: 256},
+}
+
 // BenchmarkAttention measures one new token and 512 of them, after 4,096 and 3,584 others, on one thread.
 func BenchmarkAttention(b *testing.B) {
 	p := NewPool(1)
 	defer p.Close()
-	for _, c := range []attentionCase{
-		{heads: 9, kvHeads: 3, headDim: 64},
-		{heads: 4, kvHeads: 1, headDim: 256},
-		{heads: 16, kvHeads: 8, headDim: 128},
-		{heads: 8, kvHeads: 8, headDim: 64},
-	} {
+	for _, c := range append(slices.Clone(benchmarkShapes), attentionCase{heads: 8, kvHeads: 8, headDim: 64}) {
 		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
 			c.length, c.typ = 4096, typ
 			layers := c.layers(benchmarkBytes / c.bytes())
@@ -41,11 +44,7 @@ func BenchmarkAttention(b *testing.B) {
 func BenchmarkLongContexts(b *testing.B) {
 	p := NewPool(0)
 	defer p.Close()
-	for _, c := range []attentionCase{
-		{heads: 16, kvHeads: 8, headDim: 128},
-		{heads: 9, kvHeads: 3, headDim: 64},
-		{heads: 4, kvHeads: 1, headDim: 256},
-	} {
+	for _, c := range benchmarkShapes {
 		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
 			c.length, c.typ = 16384, typ
 			layers := c.layers(benchmarkBytes / c.bytes())
@@ -120,11 +119,7 @@ func (c attentionCase) measure(b *testing.B, p *Pool, layers []*KV, rows int) {
 func BenchmarkLongPrompts(b *testing.B) {
 	p := NewPool(0)
 	defer p.Close()
-	for _, c := range []attentionCase{
-		{heads: 16, kvHeads: 8, headDim: 128},
-		{heads: 9, kvHeads: 3, headDim: 64},
-		{heads: 4, kvHeads: 1, headDim: 256},
-	} {
+	for _, c := range benchmarkShapes {
 		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
 			c.length, c.typ = 8192, typ
 			kv := c.layers(1)[0]
