@@ -32,3 +32,113 @@
 
 // PREFETCH asks for the line at R10 plus so many bytes of later blocks.
 #define PREFETCH(at) PREFETCHT1 at(R10)(R11*1); PREFETCHT0 at(R10)(DX*1)
+
+// STEP multiplies a number of each row of A with a row of the block.
+#define STEP(row, size, fmas) \
+	row; \
+	fmas; \
+	ADDQ $4, R8; \
+	ADDQ $4, R13; \
+	ADDQ $4, BX; \
+	ADDQ $(32*size), R10
+
+// STEPS takes CX steps.
+#define STEPS(row, size, fmas) \
+step: \
+	PREFETCH(0); \
+	STEP(row, size, fmas); \
+	DECQ CX; \
+	JNZ step
+
+// A type begins with something, and saves its sums in its way.
+#define KEYS(begin, zeros, rows, steps, save) \
+	begin; \
+	START; \
+block: \
+	BLOCK; \
+	ROWSOFA; \
+	MOVQ kvArgs_depth(AX), CX; \
+	zeros; \
+	steps; \
+	MOVQ args+0(FP), AX; \
+	MOVQ kvArgs_ldd(AX), SI; \
+	rows(save); \
+	ADDQ $128, DI; \
+	MOVQ args+0(FP), AX; \
+	DECQ kvArgs_count(AX); \
+	JNZ block; \
+	VZEROUPPER; \
+	RET
+
+// Keys with scales, group by group: SI components are left while a group is done. LOADSCALES loads those at R10 plus CX.
+#define KEYSQ8(zeros, rows, steps) \
+	START; \
+block: \
+	BLOCK; \
+	ROWSOFA; \
+	MOVQ kvArgs_depth(AX), SI; \
+	MOVQ $1, kvArgs_fresh(AX); \
+group: \
+	MOVQ $32, CX; \
+	CMPQ SI, CX; \
+	CMOVQLT SI, CX; \
+	SUBQ CX, SI; \
+	MOVQ SI, kvArgs_left(AX); \
+	PREFETCH(1024); \
+	PREFETCH(1088); \
+	zeros; \
+	steps; \
+	MOVQ args+0(FP), AX; \
+	MOVQ kvArgs_ldd(AX), SI; \
+	MOVQ kvArgs_scales(AX), CX; \
+	LOADSCALES; \
+	ADDQ $128, R10; \
+	CMPQ kvArgs_fresh(AX), $0; \
+	JEQ add; \
+	rows(SCALED); \
+	JMP done; \
+add: \
+	rows(ADDSCALED); \
+done: \
+	MOVQ args+0(FP), AX; \
+	MOVQ $0, kvArgs_fresh(AX); \
+	MOVQ kvArgs_left(AX), SI; \
+	TESTQ SI, SI; \
+	JNE group; \
+	ADDQ $128, DI; \
+	DECQ kvArgs_count(AX); \
+	JNZ block; \
+	VZEROUPPER; \
+	RET
+
+#define VALUES(begin, zeros, rows, steps, load, save, prepare) \
+	begin; \
+	START; \
+	MOVQ kvArgs_ldd(AX), SI; \
+	ROWSOFA; \
+	CMPQ kvArgs_fresh(AX), $0; \
+	JEQ add; \
+	zeros; \
+	JMP block; \
+add: \
+	rows(load); \
+block: \
+	BLOCK; \
+	prepare; \
+	MOVQ kvArgs_count(AX), CX; \
+	SUBQ $32, kvArgs_count(AX); \
+	CMPQ CX, $32; \
+	JLE partial; \
+	MOVQ $32, CX; \
+partial: \
+	steps; \
+	MOVQ args+0(FP), AX; \
+	CMPQ kvArgs_count(AX), $0; \
+	JGT block; \
+	MOVQ kvArgs_ldd(AX), SI; \
+	rows(save); \
+	VZEROUPPER; \
+	RET
+
+// NOTHING is what types do that need nothing.
+#define NOTHING

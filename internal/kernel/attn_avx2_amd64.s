@@ -48,6 +48,8 @@
 #define SCALED(at, c0, c1) VMULPS Y12, c0, c0; VMULPS Y13, c1, c1; SAVE(at, c0, c1)
 #define ADDSCALED(at, c0, c1) VFMADD213PS (at), Y12, c0; VFMADD213PS 32(at), Y13, c1; SAVE(at, c0, c1)
 
+#define LOADSCALES VMOVUPS (R10)(CX*1), Y12; VMOVUPS 32(R10)(CX*1), Y13
+
 // Numbers of A for 32 values times the scales of these at AX, for each row, to memory at SI: 8 of them, or all.
 #define SCALEPART(from, to) VMULPS from, Y12, Y14; VMOVUPS Y14, to(SI)
 #define PART1(at) VMOVUPS at(AX), Y12; SCALEPART(at(R8), at)
@@ -63,112 +65,7 @@
 #define BF16 VPMOVZXWD (R10), Y12; VPMOVZXWD 16(R10), Y13; VPSLLD $16, Y12, Y12; VPSLLD $16, Y13, Y13
 #define BYTES VPMOVSXBD (R10), Y12; VPMOVSXBD 8(R10), Y13; VCVTDQ2PS Y12, Y12; VCVTDQ2PS Y13, Y13
 
-// STEP multiplies a number of each row of A with a row of the block.
-#define STEP(row, size, fmas) \
-	PREFETCH(0); \
-	row; \
-	fmas; \
-	ADDQ $4, R8; \
-	ADDQ $4, R13; \
-	ADDQ $4, BX; \
-	ADDQ $(32*size), R10; \
-	DECQ CX
-
-#define KEYS(zeros, rows, row, size, fmas) \
-	START; \
-block: \
-	BLOCK; \
-	ROWSOFA; \
-	MOVQ kvArgs_depth(AX), CX; \
-	zeros; \
-step: \
-	STEP(row, size, fmas); \
-	JNZ step; \
-	MOVQ args+0(FP), AX; \
-	MOVQ kvArgs_ldd(AX), SI; \
-	rows(SAVE); \
-	ADDQ $128, DI; \
-	MOVQ args+0(FP), AX; \
-	DECQ kvArgs_count(AX); \
-	JNZ block; \
-	VZEROUPPER; \
-	RET
-
-// Keys with scales, group by group: SI components are left while a group is done.
-#define KEYSQ8(zeros, rows, fmas) \
-	START; \
-block: \
-	BLOCK; \
-	ROWSOFA; \
-	MOVQ kvArgs_depth(AX), SI; \
-	MOVQ $1, kvArgs_fresh(AX); \
-group: \
-	MOVQ $32, CX; \
-	CMPQ SI, CX; \
-	CMOVQLT SI, CX; \
-	SUBQ CX, SI; \
-	MOVQ SI, kvArgs_left(AX); \
-	PREFETCH(1024); \
-	PREFETCH(1088); \
-	zeros; \
-step: \
-	STEP(BYTES, 1, fmas); \
-	JNZ step; \
-	MOVQ args+0(FP), AX; \
-	MOVQ kvArgs_ldd(AX), SI; \
-	MOVQ kvArgs_scales(AX), CX; \
-	VMOVUPS (R10)(CX*1), Y12; \
-	VMOVUPS 32(R10)(CX*1), Y13; \
-	ADDQ $128, R10; \
-	CMPQ kvArgs_fresh(AX), $0; \
-	JEQ add; \
-	rows(SCALED); \
-	JMP done; \
-add: \
-	rows(ADDSCALED); \
-done: \
-	MOVQ args+0(FP), AX; \
-	MOVQ $0, kvArgs_fresh(AX); \
-	MOVQ kvArgs_left(AX), SI; \
-	TESTQ SI, SI; \
-	JNE group; \
-	ADDQ $128, DI; \
-	DECQ kvArgs_count(AX); \
-	JNZ block; \
-	VZEROUPPER; \
-	RET
-
-#define VALUES(zeros, rows, row, size, fmas, block2) \
-	START; \
-	MOVQ kvArgs_ldd(AX), SI; \
-	ROWSOFA; \
-	CMPQ kvArgs_fresh(AX), $0; \
-	JEQ add; \
-	zeros; \
-	JMP block; \
-add: \
-	rows(LOAD); \
-block: \
-	BLOCK; \
-	block2; \
-	MOVQ kvArgs_count(AX), CX; \
-	SUBQ $32, kvArgs_count(AX); \
-	CMPQ CX, $32; \
-	JLE step; \
-	MOVQ $32, CX; \
-step: \
-	STEP(row, size, fmas); \
-	JNZ step; \
-	MOVQ args+0(FP), AX; \
-	CMPQ kvArgs_count(AX), $0; \
-	JGT block; \
-	MOVQ kvArgs_ldd(AX), SI; \
-	rows(SAVE); \
-	VZEROUPPER; \
-	RET
-
-// PLAIN and SCALES(…) are what VALUES does with A before a block: nothing, or it takes its numbers times the block's scales.
-#define PLAIN
+// SCALES is what VALUES does before a block with scales: it takes A's numbers times them.
 #define SCALES(part) \
 	ROWSOFA; \
 	ADDQ $128, kvArgs_a(AX); \
@@ -186,160 +83,160 @@ step: \
 
 // func keysF16AVX2X1(args *kvArgs)
 TEXT ·keysF16AVX2X1(SB), NOSPLIT, $0-8
-	KEYS(ZERO1, ROWS1, F16, 2, FMA1)
+	KEYS(NOTHING, ZERO1, ROWS1, STEPS(F16, 2, FMA1), SAVE)
 
 // func keysF16AVX2X2(args *kvArgs)
 TEXT ·keysF16AVX2X2(SB), NOSPLIT, $0-8
-	KEYS(ZERO2, ROWS2, F16, 2, FMA2)
+	KEYS(NOTHING, ZERO2, ROWS2, STEPS(F16, 2, FMA2), SAVE)
 
 // func keysF16AVX2X3(args *kvArgs)
 TEXT ·keysF16AVX2X3(SB), NOSPLIT, $0-8
-	KEYS(ZERO3, ROWS3, F16, 2, FMA3)
+	KEYS(NOTHING, ZERO3, ROWS3, STEPS(F16, 2, FMA3), SAVE)
 
 // func keysF16AVX2X4(args *kvArgs)
 TEXT ·keysF16AVX2X4(SB), NOSPLIT, $0-8
-	KEYS(ZERO4, ROWS4, F16, 2, FMA4)
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, FMA4), SAVE)
 
 // func keysF16AVX2X6(args *kvArgs)
 TEXT ·keysF16AVX2X6(SB), NOSPLIT, $0-8
-	KEYS(ZERO6, ROWS6, F16, 2, FMA6)
+	KEYS(NOTHING, ZERO6, ROWS6, STEPS(F16, 2, FMA6), SAVE)
 
 // func keysF32AVX2X1(args *kvArgs)
 TEXT ·keysF32AVX2X1(SB), NOSPLIT, $0-8
-	KEYS(ZERO1, ROWS1, F32, 4, FMA1)
+	KEYS(NOTHING, ZERO1, ROWS1, STEPS(F32, 4, FMA1), SAVE)
 
 // func keysF32AVX2X2(args *kvArgs)
 TEXT ·keysF32AVX2X2(SB), NOSPLIT, $0-8
-	KEYS(ZERO2, ROWS2, F32, 4, FMA2)
+	KEYS(NOTHING, ZERO2, ROWS2, STEPS(F32, 4, FMA2), SAVE)
 
 // func keysF32AVX2X3(args *kvArgs)
 TEXT ·keysF32AVX2X3(SB), NOSPLIT, $0-8
-	KEYS(ZERO3, ROWS3, F32, 4, FMA3)
+	KEYS(NOTHING, ZERO3, ROWS3, STEPS(F32, 4, FMA3), SAVE)
 
 // func keysF32AVX2X4(args *kvArgs)
 TEXT ·keysF32AVX2X4(SB), NOSPLIT, $0-8
-	KEYS(ZERO4, ROWS4, F32, 4, FMA4)
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, FMA4), SAVE)
 
 // func keysF32AVX2X6(args *kvArgs)
 TEXT ·keysF32AVX2X6(SB), NOSPLIT, $0-8
-	KEYS(ZERO6, ROWS6, F32, 4, FMA6)
+	KEYS(NOTHING, ZERO6, ROWS6, STEPS(F32, 4, FMA6), SAVE)
 
 // func keysBF16AVX2X1(args *kvArgs)
 TEXT ·keysBF16AVX2X1(SB), NOSPLIT, $0-8
-	KEYS(ZERO1, ROWS1, BF16, 2, FMA1)
+	KEYS(NOTHING, ZERO1, ROWS1, STEPS(BF16, 2, FMA1), SAVE)
 
 // func keysBF16AVX2X2(args *kvArgs)
 TEXT ·keysBF16AVX2X2(SB), NOSPLIT, $0-8
-	KEYS(ZERO2, ROWS2, BF16, 2, FMA2)
+	KEYS(NOTHING, ZERO2, ROWS2, STEPS(BF16, 2, FMA2), SAVE)
 
 // func keysBF16AVX2X3(args *kvArgs)
 TEXT ·keysBF16AVX2X3(SB), NOSPLIT, $0-8
-	KEYS(ZERO3, ROWS3, BF16, 2, FMA3)
+	KEYS(NOTHING, ZERO3, ROWS3, STEPS(BF16, 2, FMA3), SAVE)
 
 // func keysBF16AVX2X4(args *kvArgs)
 TEXT ·keysBF16AVX2X4(SB), NOSPLIT, $0-8
-	KEYS(ZERO4, ROWS4, BF16, 2, FMA4)
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS(BF16, 2, FMA4), SAVE)
 
 // func keysBF16AVX2X6(args *kvArgs)
 TEXT ·keysBF16AVX2X6(SB), NOSPLIT, $0-8
-	KEYS(ZERO6, ROWS6, BF16, 2, FMA6)
+	KEYS(NOTHING, ZERO6, ROWS6, STEPS(BF16, 2, FMA6), SAVE)
 
 // func keysQ8AVX2X1(args *kvArgs)
 TEXT ·keysQ8AVX2X1(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO1, ROWS1, FMA1)
+	KEYSQ8(ZERO1, ROWS1, STEPS(BYTES, 1, FMA1))
 
 // func keysQ8AVX2X2(args *kvArgs)
 TEXT ·keysQ8AVX2X2(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO2, ROWS2, FMA2)
+	KEYSQ8(ZERO2, ROWS2, STEPS(BYTES, 1, FMA2))
 
 // func keysQ8AVX2X3(args *kvArgs)
 TEXT ·keysQ8AVX2X3(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO3, ROWS3, FMA3)
+	KEYSQ8(ZERO3, ROWS3, STEPS(BYTES, 1, FMA3))
 
 // func keysQ8AVX2X4(args *kvArgs)
 TEXT ·keysQ8AVX2X4(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO4, ROWS4, FMA4)
+	KEYSQ8(ZERO4, ROWS4, STEPS(BYTES, 1, FMA4))
 
 // func keysQ8AVX2X6(args *kvArgs)
 TEXT ·keysQ8AVX2X6(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO6, ROWS6, FMA6)
+	KEYSQ8(ZERO6, ROWS6, STEPS(BYTES, 1, FMA6))
 
 // func valuesF16AVX2X1(args *kvArgs)
 TEXT ·valuesF16AVX2X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, F16, 2, FMA1, PLAIN)
+	VALUES(NOTHING, ZERO1, ROWS1, STEPS(F16, 2, FMA1), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX2X2(args *kvArgs)
 TEXT ·valuesF16AVX2X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, F16, 2, FMA2, PLAIN)
+	VALUES(NOTHING, ZERO2, ROWS2, STEPS(F16, 2, FMA2), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX2X3(args *kvArgs)
 TEXT ·valuesF16AVX2X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, F16, 2, FMA3, PLAIN)
+	VALUES(NOTHING, ZERO3, ROWS3, STEPS(F16, 2, FMA3), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX2X4(args *kvArgs)
 TEXT ·valuesF16AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, F16, 2, FMA4, PLAIN)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, FMA4), LOAD, SAVE, NOTHING)
 
 // func valuesF16AVX2X6(args *kvArgs)
 TEXT ·valuesF16AVX2X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, F16, 2, FMA6, PLAIN)
+	VALUES(NOTHING, ZERO6, ROWS6, STEPS(F16, 2, FMA6), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX2X1(args *kvArgs)
 TEXT ·valuesF32AVX2X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, F32, 4, FMA1, PLAIN)
+	VALUES(NOTHING, ZERO1, ROWS1, STEPS(F32, 4, FMA1), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX2X2(args *kvArgs)
 TEXT ·valuesF32AVX2X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, F32, 4, FMA2, PLAIN)
+	VALUES(NOTHING, ZERO2, ROWS2, STEPS(F32, 4, FMA2), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX2X3(args *kvArgs)
 TEXT ·valuesF32AVX2X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, F32, 4, FMA3, PLAIN)
+	VALUES(NOTHING, ZERO3, ROWS3, STEPS(F32, 4, FMA3), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX2X4(args *kvArgs)
 TEXT ·valuesF32AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, F32, 4, FMA4, PLAIN)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, FMA4), LOAD, SAVE, NOTHING)
 
 // func valuesF32AVX2X6(args *kvArgs)
 TEXT ·valuesF32AVX2X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, F32, 4, FMA6, PLAIN)
+	VALUES(NOTHING, ZERO6, ROWS6, STEPS(F32, 4, FMA6), LOAD, SAVE, NOTHING)
 
 // func valuesBF16AVX2X1(args *kvArgs)
 TEXT ·valuesBF16AVX2X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, BF16, 2, FMA1, PLAIN)
+	VALUES(NOTHING, ZERO1, ROWS1, STEPS(BF16, 2, FMA1), LOAD, SAVE, NOTHING)
 
 // func valuesBF16AVX2X2(args *kvArgs)
 TEXT ·valuesBF16AVX2X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, BF16, 2, FMA2, PLAIN)
+	VALUES(NOTHING, ZERO2, ROWS2, STEPS(BF16, 2, FMA2), LOAD, SAVE, NOTHING)
 
 // func valuesBF16AVX2X3(args *kvArgs)
 TEXT ·valuesBF16AVX2X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, BF16, 2, FMA3, PLAIN)
+	VALUES(NOTHING, ZERO3, ROWS3, STEPS(BF16, 2, FMA3), LOAD, SAVE, NOTHING)
 
 // func valuesBF16AVX2X4(args *kvArgs)
 TEXT ·valuesBF16AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, BF16, 2, FMA4, PLAIN)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS(BF16, 2, FMA4), LOAD, SAVE, NOTHING)
 
 // func valuesBF16AVX2X6(args *kvArgs)
 TEXT ·valuesBF16AVX2X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, BF16, 2, FMA6, PLAIN)
+	VALUES(NOTHING, ZERO6, ROWS6, STEPS(BF16, 2, FMA6), LOAD, SAVE, NOTHING)
 
 // func valuesQ8AVX2X1(args *kvArgs)
 TEXT ·valuesQ8AVX2X1(SB), NOSPLIT, $0-8
-	VALUES(ZERO1, ROWS1, BYTES, 1, FMA1, SCALES(PART1))
+	VALUES(NOTHING, ZERO1, ROWS1, STEPS(BYTES, 1, FMA1), LOAD, SAVE, SCALES(PART1))
 
 // func valuesQ8AVX2X2(args *kvArgs)
 TEXT ·valuesQ8AVX2X2(SB), NOSPLIT, $0-8
-	VALUES(ZERO2, ROWS2, BYTES, 1, FMA2, SCALES(PART2))
+	VALUES(NOTHING, ZERO2, ROWS2, STEPS(BYTES, 1, FMA2), LOAD, SAVE, SCALES(PART2))
 
 // func valuesQ8AVX2X3(args *kvArgs)
 TEXT ·valuesQ8AVX2X3(SB), NOSPLIT, $0-8
-	VALUES(ZERO3, ROWS3, BYTES, 1, FMA3, SCALES(PART3))
+	VALUES(NOTHING, ZERO3, ROWS3, STEPS(BYTES, 1, FMA3), LOAD, SAVE, SCALES(PART3))
 
 // func valuesQ8AVX2X4(args *kvArgs)
 TEXT ·valuesQ8AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(ZERO4, ROWS4, BYTES, 1, FMA4, SCALES(PART4))
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS(BYTES, 1, FMA4), LOAD, SAVE, SCALES(PART4))
 
 // func valuesQ8AVX2X6(args *kvArgs)
 TEXT ·valuesQ8AVX2X6(SB), NOSPLIT, $0-8
-	VALUES(ZERO6, ROWS6, BYTES, 1, FMA6, SCALES(PART6))
+	VALUES(NOTHING, ZERO6, ROWS6, STEPS(BYTES, 1, FMA6), LOAD, SAVE, SCALES(PART6))

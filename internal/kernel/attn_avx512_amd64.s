@@ -71,6 +71,8 @@ GLOBL columns<>(SB), RODATA|NOPTR, $64
 #define SCALED(at, c0, c1) VMULPS Z30, c0, c0; VMULPS Z31, c1, c1; SAVE(at, c0, c1)
 #define ADDSCALED(at, c0, c1) VFMADD213PS (at), Z30, c0; VFMADD213PS 64(at), Z31, c1; SAVE(at, c0, c1)
 
+#define LOADSCALES VMOVUPS (R10)(CX*1), Z30; VMOVUPS 64(R10)(CX*1), Z31
+
 // Numbers of A for 32 values times the scales of these, for each row, to memory at SI.
 #define SCALEA(low, high, at) VMULPS low, Z30, Z29; VMOVUPS Z29, at(SI); VMULPS high, Z31, Z29; VMOVUPS Z29, (at+64)(SI)
 #define SCALEA1 SCALEA((R8), 64(R8), 0)
@@ -96,23 +98,6 @@ GLOBL columns<>(SB), RODATA|NOPTR, $64
 	VPTERNLOGD $0xFF, Z28, Z28, Z28; \
 	VPSLLD $16, Z28, Z28
 
-// STEP multiplies a number of each row of A with a row of the block.
-#define STEP(row, size, fmas) \
-	row; \
-	fmas; \
-	ADDQ $4, R8; \
-	ADDQ $4, R13; \
-	ADDQ $4, BX; \
-	ADDQ $(32*size), R10
-
-// STEPS takes CX steps.
-#define STEPS(row, size, fmas) \
-step: \
-	PREFETCH(0); \
-	STEP(row, size, fmas); \
-	DECQ CX; \
-	JNZ step
-
 // PAIRS is STEPS for bytes, of which two rows are a line: asked for in every step, it would be twice as much as memory can take.
 #define PAIRS(fmas) \
 	SUBQ $2, CX; \
@@ -129,108 +114,13 @@ odd: \
 	STEP(BYTES, 1, fmas); \
 even:
 
-// A type begins with something, and saves its sums in its way.
-#define KEYS(begin, zeros, rows, steps, save) \
-	begin; \
-	START; \
-block: \
-	BLOCK; \
-	ROWSOFA; \
-	MOVQ kvArgs_depth(AX), CX; \
-	zeros; \
-	steps; \
-	MOVQ args+0(FP), AX; \
-	MOVQ kvArgs_ldd(AX), SI; \
-	rows(save); \
-	ADDQ $128, DI; \
-	MOVQ args+0(FP), AX; \
-	DECQ kvArgs_count(AX); \
-	JNZ block; \
-	VZEROUPPER; \
-	RET
-
-// Keys with scales, group by group: SI components are left while a group is done.
-#define KEYSQ8(zeros, rows, fmas) \
-	START; \
-block: \
-	BLOCK; \
-	ROWSOFA; \
-	MOVQ kvArgs_depth(AX), SI; \
-	MOVQ $1, kvArgs_fresh(AX); \
-group: \
-	MOVQ $32, CX; \
-	CMPQ SI, CX; \
-	CMOVQLT SI, CX; \
-	SUBQ CX, SI; \
-	MOVQ SI, kvArgs_left(AX); \
-	PREFETCH(1024); \
-	PREFETCH(1088); \
-	zeros; \
-	PAIRS(fmas) \
-	MOVQ args+0(FP), AX; \
-	MOVQ kvArgs_ldd(AX), SI; \
-	MOVQ kvArgs_scales(AX), CX; \
-	VMOVUPS (R10)(CX*1), Z30; \
-	VMOVUPS 64(R10)(CX*1), Z31; \
-	ADDQ $128, R10; \
-	CMPQ kvArgs_fresh(AX), $0; \
-	JEQ add; \
-	rows(SCALED); \
-	JMP done; \
-add: \
-	rows(ADDSCALED); \
-done: \
-	MOVQ args+0(FP), AX; \
-	MOVQ $0, kvArgs_fresh(AX); \
-	MOVQ kvArgs_left(AX), SI; \
-	TESTQ SI, SI; \
-	JNE group; \
-	ADDQ $128, DI; \
-	DECQ kvArgs_count(AX); \
-	JNZ block; \
-	VZEROUPPER; \
-	RET
-
-#define VALUES(begin, zeros, rows, steps, load, save, prepare) \
-	begin; \
-	START; \
-	MOVQ kvArgs_ldd(AX), SI; \
-	ROWSOFA; \
-	CMPQ kvArgs_fresh(AX), $0; \
-	JEQ add; \
-	zeros; \
-	JMP block; \
-add: \
-	rows(load); \
-block: \
-	BLOCK; \
-	prepare; \
-	MOVQ kvArgs_count(AX), CX; \
-	SUBQ $32, kvArgs_count(AX); \
-	CMPQ CX, $32; \
-	JLE partial; \
-	MOVQ $32, CX; \
-partial: \
-	steps; \
-	MOVQ args+0(FP), AX; \
-	CMPQ kvArgs_count(AX), $0; \
-	JGT block; \
-	MOVQ kvArgs_ldd(AX), SI; \
-	rows(save); \
-	VZEROUPPER; \
-	RET
-
-// NOTHING is what types do that need nothing.
-#define NOTHING
-
 // SCALES is what VALUES does before a block with scales: it takes A's numbers times them.
 #define SCALES(scale) \
 	ROWSOFA; \
 	ADDQ $128, kvArgs_a(AX); \
 	MOVQ kvArgs_scaled(AX), SI; \
 	MOVQ kvArgs_scales(AX), CX; \
-	VMOVUPS (R10)(CX*1), Z30; \
-	VMOVUPS 64(R10)(CX*1), Z31; \
+	LOADSCALES; \
 	PREFETCH(1024); \
 	PREFETCH(1088); \
 	scale; \
@@ -326,31 +216,31 @@ TEXT ·keysBF16AVX512X12(SB), NOSPLIT, $0-8
 
 // func keysQ8AVX512X1(args *kvArgs)
 TEXT ·keysQ8AVX512X1(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO1, ROWS1, FMA1)
+	KEYSQ8(ZERO1, ROWS1, PAIRS(FMA1))
 
 // func keysQ8AVX512X2(args *kvArgs)
 TEXT ·keysQ8AVX512X2(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO2, ROWS2, FMA2)
+	KEYSQ8(ZERO2, ROWS2, PAIRS(FMA2))
 
 // func keysQ8AVX512X3(args *kvArgs)
 TEXT ·keysQ8AVX512X3(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO3, ROWS3, FMA3)
+	KEYSQ8(ZERO3, ROWS3, PAIRS(FMA3))
 
 // func keysQ8AVX512X4(args *kvArgs)
 TEXT ·keysQ8AVX512X4(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO4, ROWS4, FMA4)
+	KEYSQ8(ZERO4, ROWS4, PAIRS(FMA4))
 
 // func keysQ8AVX512X6(args *kvArgs)
 TEXT ·keysQ8AVX512X6(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO6, ROWS6, FMA6)
+	KEYSQ8(ZERO6, ROWS6, PAIRS(FMA6))
 
 // func keysQ8AVX512X8(args *kvArgs)
 TEXT ·keysQ8AVX512X8(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO8, ROWS8, FMA8)
+	KEYSQ8(ZERO8, ROWS8, PAIRS(FMA8))
 
 // func keysQ8AVX512X12(args *kvArgs)
 TEXT ·keysQ8AVX512X12(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO12, ROWS12, FMA12)
+	KEYSQ8(ZERO12, ROWS12, PAIRS(FMA12))
 
 // func valuesF16AVX512X1(args *kvArgs)
 TEXT ·valuesF16AVX512X1(SB), NOSPLIT, $0-8
