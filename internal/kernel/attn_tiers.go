@@ -37,7 +37,7 @@ func mulKeys(p *KVProduct) {
 		a.offset, a.scales = uintptr(c*size), uintptr(c*(4-size))
 		for r := 0; r < p.Rows; {
 			kernel := &kernels.keys[p.Rows-r]
-			p.row(r, c)
+			p.row(r, c, 0)
 			a.at, a.count = 0, len(p.Table)
 			kernel.run(a)
 			r += kernel.rows
@@ -77,8 +77,7 @@ func (p *KVProduct) valuesOf(first, end int, fresh bool) {
 		a.offset, a.scales = uintptr(c/KVTileCols*p.B.group+column), uintptr(KVBlock*p.B.row-column)
 		for r := 0; r < p.Rows; {
 			kernel := &kernels.values[p.Rows-r]
-			p.row(r, c)
-			a.a = &p.A[r*p.AStride+first]
+			p.row(r, c, first)
 			a.at, a.count = first/KVBlock, end-first
 			kernel.run(a)
 			r += kernel.rows
@@ -94,7 +93,7 @@ func (p *KVProduct) begin() *kvArgs {
 	return a
 }
 
-// row sets the arguments for the rows from r on and the columns from c on.
-func (p *KVProduct) row(r, c int) {
-	p.args.dst, p.args.a = &p.Dst[r*p.DstStride+c], &p.A[r*p.AStride]
+// row sets the arguments for the rows from r on: the columns of Dst from c on, and those of A from first on.
+func (p *KVProduct) row(r, c, first int) {
+	p.args.dst, p.args.a = &p.Dst[r*p.DstStride+c], &p.A[r*p.AStride+first]
 }

@@ -28,7 +28,7 @@ type Attention struct {
 	spans                   []Span
 	tasks                   []attentionTask // first the long ones, long of them, then those of shared tiles
 	long                    int
-	shares                  []attentionShare // of each thread in the latter
+	shares                  shares // of the latter
 	shared                  []sharedTile
 	partials                int // nodes that tasks leave for others to merge
 
@@ -71,13 +71,6 @@ type sharedTile struct {
 	left        atomic.Int32 // tasks that are not done
 }
 
-// An attentionShare is the run of tasks of shared tiles that one thread begins with; what it has left others take. The keys of
-// a run follow each other, so that those of the next task are prefetched at the end of one.
-type attentionShare struct {
-	share
-	first int
-}
-
 // NewAttention prepares attention of these sizes; window 0 means that a row sees all earlier positions.
 //
 // Shapes: queries [N, heads, headDim]; keys and values as KV has them.
@@ -86,7 +79,7 @@ func NewAttention(p *Pool, heads, kvHeads, headDim, window int) *Attention {
 		panic(fmt.Sprintf("tensor: attention: %d heads, %d KV heads", heads, kvHeads))
 	}
 	a := &Attention{heads: heads, kvHeads: kvHeads, headDim: headDim, window: window}
-	a.scratch, a.shares = make([]attentionScratch, p.Threads()), make([]attentionShare, p.Threads())
+	a.scratch, a.shares = make([]attentionScratch, p.Threads()), make(shares, p.Threads())
 	for i := range a.scratch {
 		a.scratch[i].init(headDim)
 	}
@@ -146,23 +139,14 @@ type sharePlan struct{ segments, done, thread int }
 func (a *Attention) planShares(segments int) {
 	plan := sharePlan{segments: segments}
 	a.long = len(a.tasks)
-	a.shares[0].first = a.long
 	for i, span := range a.spans {
 		for head := 0; head < a.kvHeads && a.short(span); head++ {
 			a.planShared(&plan, i, head)
 		}
 	}
-	for plan.thread < len(a.shares)-1 {
-		a.nextShare(&plan)
+	for ; plan.thread < len(a.shares); plan.thread++ {
+		a.shares[plan.thread].end = len(a.tasks)
 	}
-	a.shares[plan.thread].end = int64(len(a.tasks))
-}
-
-// nextShare ends a thread's share and begins that of the next.
-func (a *Attention) nextShare(plan *sharePlan) {
-	a.shares[plan.thread].end = int64(len(a.tasks))
-	plan.thread++
-	a.shares[plan.thread].first = len(a.tasks)
 }
 
 // planShared makes the tasks of a span's tile of one head.
@@ -173,7 +157,8 @@ func (a *Attention) planShared(plan *sharePlan, i, head int) {
 	for at := 0; at < n; {
 		end := plan.segments * (plan.thread + 1) / len(a.shares)
 		if plan.done == end {
-			a.nextShare(plan)
+			a.shares[plan.thread].end = len(a.tasks)
+			plan.thread++
 			continue
 		}
 		size := min(n-at, (end-plan.done+1)/2)
@@ -229,9 +214,7 @@ func (a *Attention) Run(p *Pool, out, q []float32, kv *KV, scale float32) {
 	for i := range a.shared {
 		a.shared[i].left.Store(a.shared[i].tasks)
 	}
-	for i := range a.shares {
-		a.shares[i].next.Store(int64(a.shares[i].first))
-	}
+	a.shares.begin(a.long)
 	a.next.Store(0)
 	p.Do(min(p.Threads(), len(a.tasks)), a.work)
 	runtime.KeepAlive(kv)
@@ -253,7 +236,7 @@ func (a *Attention) worker(i, worker int) {
 	}
 	for n := range a.shares {
 		share := &a.shares[(i+n)%len(a.shares)]
-		for t := share.next.Add(1) - 1; t < share.end; t = share.next.Add(1) - 1 {
+		for t := range share.left() {
 			s.load(a, &a.tasks[t])
 			if t+1 < share.end {
 				s.expect(a, &a.tasks[t+1])
@@ -282,14 +265,14 @@ func (a *Attention) doShared(task *attentionTask, s *attentionScratch) {
 		for i, node := range tree.nodes {
 			part := task.part + int32(i)
 			a.nodes[part] = node
-			a.part(part).copyFrom(tree.states[i], s.rows, s.stride)
+			a.part(part).copyFrom(tree.states[i], tree.rows, tree.stride)
 		}
 		if tile.left.Add(-1) > 0 {
 			return
 		}
 		tree.begin(s.rows, true)
 		for i := range tile.parts {
-			tree.next().copyFrom(a.part(tile.part+i), s.rows, s.stride)
+			tree.next().copyFrom(a.part(tile.part+i), tree.rows, tree.stride)
 			tree.add(a.nodes[tile.part+i])
 		}
 	}

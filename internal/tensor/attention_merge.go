@@ -39,7 +39,7 @@ type treeNode struct{ first, size int32 }
 // that do not exist count as empty. So the order of the merges, and with it each bit, does not depend on who did which
 // segments. Nodes are added from left to right; what can't be merged yet waits in a stack.
 type softmaxTree struct {
-	rows, stride int
+	rows, stride int            // R and W
 	whole        bool           // nothing comes before the first node
 	states       []softmaxState // those of nodes, and one that waits for its numbers
 	nodes        []treeNode

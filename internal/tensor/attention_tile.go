@@ -15,7 +15,6 @@ type attentionScratch struct {
 	until     int // the task goes on up to this position
 	after     kernel.KVBlocks
 	afterward []int32 // the keys that are read after that
-	stride    int     // W: the head dim rounded up to whole kernel tiles
 
 	first, end [kernel.KVTileRows]int // the positions that each row sees: [first, end)
 	q          []float32              // [R, D] scaled queries
@@ -27,13 +26,12 @@ type attentionScratch struct {
 }
 
 func (s *attentionScratch) init(headDim int) {
-	s.stride = roundUp(headDim, kernel.KVTileCols)
 	s.q = make([]float32, kernel.KVTileRows*headDim)
 	s.scores = make([]float32, kernel.KVTileRows*segmentKeys)
-	s.tree.stride = s.stride
+	s.tree.stride = roundUp(headDim, kernel.KVTileCols)
 	s.tree.reserve(1)
 	s.keys.A, s.keys.AStride, s.keys.Dst, s.keys.DstStride = s.q, headDim, s.scores, segmentKeys
-	s.values.A, s.values.AStride, s.values.DstStride = s.scores, segmentKeys, s.stride
+	s.values.A, s.values.AStride, s.values.DstStride = s.scores, segmentKeys, s.tree.stride
 }
 
 // load gathers the tile's queries and what each row sees.
@@ -127,6 +125,6 @@ func (s *attentionScratch) store(a *Attention, task *attentionTask) {
 	for r := range s.rows {
 		row, head := a.at(task, r, span, group)
 		out := a.out[(row*a.heads+head)*a.headDim:][:a.headDim]
-		kernel.Scale(out, all.values[r*s.stride:], 1/all.sum[r])
+		kernel.Scale(out, all.values[r*s.tree.stride:], 1/all.sum[r])
 	}
 }

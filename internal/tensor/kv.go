@@ -4,6 +4,7 @@ package tensor
 
 import (
 	"fmt"
+	"iter"
 	"runtime"
 	"unsafe"
 
@@ -47,7 +48,7 @@ type KV struct {
 // kvNumbers are all keys or all values: see kernel.KVBlocks.
 type kvNumbers struct {
 	layout       kernel.KVLayout
-	heads, first int
+	heads, first int // first is where block 0 lies
 	bytes        []byte
 }
 
@@ -127,15 +128,24 @@ func (c *KV) Close() {
 	c.memory.free()
 }
 
-// CopyBlock copies the keys and values of block src to block dst.
-func (c *KV) CopyBlock(dst, src int) {
-	for _, n := range []*kvNumbers{&c.keys, &c.values} {
-		for head := range n.heads {
-			blocks := n.of(head)
-			copy(blocks.At(dst), blocks.At(src))
+// parts are the keys of each head, and then the values of each head.
+func (c *KV) parts() iter.Seq[kernel.KVBlocks] {
+	return func(yield func(kernel.KVBlocks) bool) {
+		defer runtime.KeepAlive(c)
+		for i := range 2 * c.kvHeads {
+			n := []*kvNumbers{&c.keys, &c.values}[i/c.kvHeads]
+			if !yield(n.of(i % c.kvHeads)) {
+				return
+			}
 		}
 	}
-	runtime.KeepAlive(c)
+}
+
+// CopyBlock copies the keys and values of block src to block dst.
+func (c *KV) CopyBlock(dst, src int) {
+	for part := range c.parts() {
+		copy(part.At(dst), part.At(src))
+	}
 }
 
 // Store writes the keys and values of one position: row slot of a block.
@@ -164,25 +174,17 @@ func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multi
 
 // AppendBlock appends the bytes of a block's keys and values to dst.
 func (c *KV) AppendBlock(dst []byte, block int) []byte {
-	for _, n := range []*kvNumbers{&c.keys, &c.values} {
-		for head := range n.heads {
-			blocks := n.of(head)
-			dst = append(dst, blocks.At(block)...)
-		}
+	for part := range c.parts() {
+		dst = append(dst, part.At(block)...)
 	}
-	runtime.KeepAlive(c)
 	return dst
 }
 
 // SetBlock sets a block's keys and values to what AppendBlock gave, and returns the rest of data. It panics if there is
 // too little.
 func (c *KV) SetBlock(block int, data []byte) []byte {
-	for _, n := range []*kvNumbers{&c.keys, &c.values} {
-		for head := range n.heads {
-			blocks := n.of(head)
-			data = data[copy(blocks.At(block), data[:n.layout.Bytes]):]
-		}
+	for part := range c.parts() {
+		data = data[copy(part.At(block), data[:part.Bytes]):]
 	}
-	runtime.KeepAlive(c)
 	return data
 }

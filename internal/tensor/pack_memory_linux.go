@@ -2,15 +2,12 @@
 
 package tensor
 
-import (
-	"syscall"
-	"unsafe"
-)
+import "syscall"
 
 // adviseLargePages asks for 2 MiB pages for the whole ones within b. Without them everything works, a little slower.
 func adviseLargePages(b []byte) {
 	const page = largePage
-	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (page - 1)
+	skip := toPage(b)
 	if skip >= len(b) {
 		return
 	}

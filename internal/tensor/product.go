@@ -4,7 +4,6 @@ package tensor
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/quant"
@@ -55,16 +54,8 @@ type productRun struct {
 	a       *Activations
 	pieces  []piece
 	scratch []productScratch // of each thread
-	shares  []share          // of each thread
+	shares  shares
 	work    func(i, worker int)
-}
-
-// A share is a run of chunks that one thread begins with. Its weights follow each other in memory, so what a kernel
-// prefetches beyond the end of a chunk is what the thread reads next.
-type share struct {
-	next atomic.Int64
-	end  int64
-	_    cacheLine
 }
 
 // A productScratch is what one thread needs to multiply: memory for the kernels, and the outputs of a last panel that is
@@ -75,7 +66,7 @@ type productScratch struct {
 }
 
 func (r *productRun) init(p *Pool) {
-	r.scratch, r.shares = make([]productScratch, p.threads), make([]share, p.threads)
+	r.scratch, r.shares = make([]productScratch, p.threads), make(shares, p.threads)
 	r.work = r.share
 }
 
@@ -100,9 +91,9 @@ func (p *Pool) Mul(a *Activations, products ...Product) {
 		chunks += next.chunks
 	}
 	for i := range r.shares {
-		r.shares[i].next.Store(int64(i * chunks / p.threads))
-		r.shares[i].end = int64((i + 1) * chunks / p.threads)
+		r.shares[i].end = (i + 1) * chunks / p.threads
 	}
+	r.shares.begin(0)
 	p.Do(min(p.threads, chunks), r.work)
 }
 
@@ -110,8 +101,8 @@ func (p *Pool) Mul(a *Activations, products ...Product) {
 func (r *productRun) share(i, worker int) {
 	for n := range r.shares {
 		share := &r.shares[(i+n)%len(r.shares)]
-		for chunk := share.next.Add(1) - 1; chunk < share.end; chunk = share.next.Add(1) - 1 {
-			r.chunk(int(chunk), worker)
+		for chunk := range share.left() {
+			r.chunk(chunk, worker)
 		}
 	}
 }
