@@ -4,10 +4,18 @@
 
 package kernel
 
-// kvKernels are the kernels of a tier for one type of block, for tiles of some columns.
+// kvKernels are the kernels of a tier for one type of block. Those for up to wide rows do tiles of 32 columns, the others of 16.
 type kvKernels struct {
-	columns      int
+	wide         int
 	keys, values kvSizes
+}
+
+// columns is how many columns the kernel for so many rows does.
+func (k *kvKernels) columns(rows int) int {
+	if rows <= k.wide {
+		return KVTileCols
+	}
+	return KVTileCols / 2
 }
 
 // kvSizes has at n the kernel for the most rows up to n that there is one for.
@@ -33,15 +41,15 @@ func mulKeys(p *KVProduct) {
 	}
 	kernels, size, a := &kvTiers[active][p.B.Type], p.B.Type.size(), p.begin()
 	a.depth, a.left = p.B.dim, p.B.dim
-	for c := 0; c < KVBlock; c += kernels.columns {
-		a.offset, a.scales = uintptr(c*size), uintptr(c*(4-size))
-		for r := 0; r < p.Rows; {
-			kernel := &kernels.keys[p.Rows-r]
+	for r := 0; r < p.Rows; {
+		kernel := &kernels.keys[p.Rows-r]
+		for c := 0; c < KVBlock; c += kernels.columns(kernel.rows) {
+			a.offset, a.scales = uintptr(c*size), uintptr(c*(4-size))
 			p.row(r, c, 0)
 			a.at, a.count = 0, len(p.Table)
 			kernel.run(a)
-			r += kernel.rows
 		}
+		r += kernel.rows
 	}
 }
 
@@ -72,14 +80,15 @@ func (p *KVProduct) valuesOf(first, end int, fresh bool) {
 	if fresh {
 		a.fresh = 1
 	}
-	for c := 0; c < p.B.dim; c += kernels.columns {
-		column := c % KVTileCols * size
-		a.offset, a.scales = uintptr(c/KVTileCols*p.B.group+column), uintptr(KVBlock*p.B.row-column)
+	for group := 0; group < p.B.dim; group += KVTileCols {
 		for r := 0; r < p.Rows; {
 			kernel := &kernels.values[p.Rows-r]
-			p.row(r, c, first)
-			a.at, a.count = first/KVBlock, end-first
-			kernel.run(a)
+			for c := 0; c < KVTileCols; c += kernels.columns(kernel.rows) {
+				a.offset, a.scales = uintptr(group/KVTileCols*p.B.group+c*size), uintptr(KVBlock*p.B.row-c*size)
+				p.row(r, group+c, first)
+				a.at, a.count = first/KVBlock, end-first
+				kernel.run(a)
+			}
 			r += kernel.rows
 		}
 	}

@@ -299,7 +299,7 @@ func neonAttentionStubs() string {
 	}
 	p.WriteString("// kvNeon has the kernels of each type, the same for all tiers.\nvar kvNeon = [kvTypes]kvKernels{\n")
 	for _, typ := range kvNeonTypes {
-		fmt.Fprintf(&p, "\tKV%s: {\n\t\tcolumns: 16,\n", typ.name)
+		fmt.Fprintf(&p, "\tKV%s: {\n", typ.name)
 		for _, product := range []string{"keys", "values"} {
 			var kernels []string
 			for _, rows := range attnNeonRows {
