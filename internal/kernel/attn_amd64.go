@@ -10,3 +10,12 @@ func quantizePart(record *[RecordBytes]byte, x *[BlockCols]float32) {
 	}
 	quantizeAVX2(&record[0], RecordBytes, &x[0], 1)
 }
+
+// fix sets groups to rows of 32 numbers times their scales.
+func fix(a *fixArgs) {
+	if active == generic {
+		fixGo(a)
+		return
+	}
+	fixAVX2(a)
+}

@@ -33,20 +33,16 @@
 // PREFETCH asks for the line at R10 plus so many bytes of later blocks.
 #define PREFETCH(at) PREFETCHT1 at(R10)(R11*1); PREFETCHT0 at(R10)(DX*1)
 
-// STEP multiplies a number of each row of A with a row of the block.
-#define STEP(row, size, fmas) \
+// STEPS takes CX steps: it multiplies a number or a pair of each row of A with a row of the block.
+#define STEPS(row, size, fmas) \
+step: \
+	PREFETCH(0); \
 	row; \
 	fmas; \
 	ADDQ $4, R8; \
 	ADDQ $4, R13; \
 	ADDQ $4, BX; \
-	ADDQ $(32*size), R10
-
-// STEPS takes CX steps.
-#define STEPS(row, size, fmas) \
-step: \
-	PREFETCH(0); \
-	STEP(row, size, fmas); \
+	ADDQ $(32*size), R10; \
 	DECQ CX; \
 	JNZ step
 
@@ -70,38 +66,39 @@ block: \
 	VZEROUPPER; \
 	RET
 
-// Keys with scales, group by group: SI components are left while a group is done. LOADSCALES loads those at R10 plus CX.
-#define KEYSQ8(zeros, rows, steps) \
+// KEYSBYTES does group by group: SI rows are left while a group is done, in which A lies skip pairs before its scale.
+#define KEYSBYTES(zeros, steps, scores) \
 	START; \
 block: \
 	BLOCK; \
 	ROWSOFA; \
 	MOVQ kvArgs_depth(AX), SI; \
-	MOVQ $1, kvArgs_fresh(AX); \
 group: \
-	MOVQ $32, CX; \
+	MOVQ $16, CX; \
 	CMPQ SI, CX; \
 	CMOVQLT SI, CX; \
 	SUBQ CX, SI; \
 	MOVQ SI, kvArgs_left(AX); \
+	MOVQ $16, SI; \
+	SUBQ CX, SI; \
+	MOVQ SI, kvArgs_skip(AX); \
 	PREFETCH(1024); \
 	PREFETCH(1088); \
 	zeros; \
 	steps; \
 	MOVQ args+0(FP), AX; \
+	MOVQ kvArgs_skip(AX), CX; \
+	LEAQ (R8)(CX*4), R8; \
+	LEAQ (R13)(CX*4), R13; \
+	LEAQ (BX)(CX*4), BX; \
 	MOVQ kvArgs_ldd(AX), SI; \
 	MOVQ kvArgs_scales(AX), CX; \
-	LOADSCALES; \
+	scores; \
 	ADDQ $128, R10; \
-	CMPQ kvArgs_fresh(AX), $0; \
-	JEQ add; \
-	rows(SCALED); \
-	JMP done; \
-add: \
-	rows(ADDSCALED); \
-done: \
+	ADDQ $4, R8; \
+	ADDQ $4, R13; \
+	ADDQ $4, BX; \
 	MOVQ args+0(FP), AX; \
-	MOVQ $0, kvArgs_fresh(AX); \
 	MOVQ kvArgs_left(AX), SI; \
 	TESTQ SI, SI; \
 	JNE group; \
@@ -111,7 +108,7 @@ done: \
 	VZEROUPPER; \
 	RET
 
-#define VALUES(begin, zeros, rows, steps, load, save, prepare) \
+#define VALUES(begin, zeros, rows, steps, load, save) \
 	begin; \
 	START; \
 	MOVQ kvArgs_ldd(AX), SI; \
@@ -124,7 +121,6 @@ add: \
 	rows(load); \
 block: \
 	BLOCK; \
-	prepare; \
 	MOVQ kvArgs_count(AX), CX; \
 	SUBQ $32, kvArgs_count(AX); \
 	CMPQ CX, $32; \
@@ -137,6 +133,31 @@ partial: \
 	JGT block; \
 	MOVQ kvArgs_ldd(AX), SI; \
 	rows(save); \
+	VZEROUPPER; \
+	RET
+
+// VALUESBYTES does a block group by group. A is groups of weights, one for each row of a tile of 12.
+#define VALUESBYTES(zeros, steps, sums) \
+	START; \
+	BLOCK; \
+	ROWSOFA; \
+group: \
+	PREFETCH(1024); \
+	PREFETCH(1088); \
+	MOVQ $16, CX; \
+	zeros; \
+	steps; \
+	MOVQ args+0(FP), AX; \
+	MOVQ kvArgs_ldd(AX), SI; \
+	sums; \
+	ADDQ $128, DI; \
+	ADDQ $128, R10; \
+	ADDQ $(12*68-64), R8; \
+	ADDQ $(12*68-64), R13; \
+	ADDQ $(12*68-64), BX; \
+	MOVQ args+0(FP), AX; \
+	DECQ kvArgs_count(AX); \
+	JNZ group; \
 	VZEROUPPER; \
 	RET
 

@@ -10,3 +10,15 @@ func quantizePart(record *[RecordBytes]byte, x *[BlockCols]float32) {
 	}
 	quantizeNEON(&record[0], RecordBytes, &x[0], 1)
 }
+
+// fix sets groups to rows of 32 numbers times their scales.
+func fix(a *fixArgs) {
+	if active == generic {
+		fixGo(a)
+		return
+	}
+	fixNEON(a)
+}
+
+//go:noescape
+func fixNEON(args *fixArgs)

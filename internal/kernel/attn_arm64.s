@@ -4,20 +4,123 @@
 // Attention's two products for 1, 2, 3, 4 or 6 rows, for all arm64 tiers.
 //
 // Identity: element (r, c) is one chain of fma, as the twin defines it; lanes are columns, so nothing is summed across a
-// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes are small
-// integers) and one number of A for each row.
+// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16) and one number of A for
+// each row.
 // Keys: a tile of results for each block, over all components. Values: one tile of results over all positions of all blocks.
-// Scales: of keys, after each group of components; of values, before each block, into a copy of A's numbers.
+// Bytes: each step loads 16 pairs, separates them, makes them integers of 16 bits, and adds the products with both numbers of a
+// pair of A to sums of 32 bits, which a group cannot exceed: see fixedGroup. After a group its sums times scales are added to
+// dst, of keys those of key and query, of values that of the weights.
 // Tails: none, a tile has 16 columns, half a block; any number of steps from 1.
-// Bound: many rows by the fma units: 24 fma and 4 conversions a step of 6 rows; few rows by memory. Each step prefetches a line
-// into the second cache a few blocks ahead, and one into the first cache one block ahead.
+// Bound: many rows by the fma units: 24 fma and 4 conversions a step of 6 rows, or, of bytes, 48 products and 6 operations of
+// unpacking for twice as much; few rows by memory. Each step prefetches a line into the second cache a few blocks ahead, and
+// one into the first cache one block ahead.
 //
 // R0 arguments, R1 dst, R2 bytes between its rows, R3 to R8 the rows of A, R9 the block, R10 and R11 what goes to the second and
-// the first cache, R13 steps left, R14 to R17 scratch, R19 components left, R20 whether a group is the first. V0 to V23 sums, V24
-// to V27 a row of the block, V28 to V31 scratch.
+// the first cache, R13 steps left, R14 and R15 scratch, R19 rows or groups of bytes left, R20 what a group of A lacks. V0 to V23
+// sums, V24 to V27 a row of the block, V28 to V31 scratch; of bytes, V0 to V3 scratch, V4 to V7 a row of the block, V8 to V31 sums.
 
 #include "go_asm.h"
 #include "textflag.h"
+
+DATA fixed<>+0(SB)/4, $0x46fffe00 // 32767
+DATA fixed<>+4(SB)/4, $0x38000100 // 3.051851e-05
+DATA fixed<>+8(SB)/4, $0x0d800000 // 7.888609e-31
+DATA fixed<>+12(SB)/4, $0xc7000000 // -32768
+GLOBL fixed<>(SB), RODATA|NOPTR, $16
+
+// func fixNEON(args *fixArgs)
+TEXT ·fixNEON(SB), NOSPLIT, $0-8
+	MOVD args+0(FP), R0
+	MOVD fixArgs_dst(R0), R1
+	MOVD fixArgs_x(R0), R2
+	MOVD fixArgs_ldx(R0), R3
+	MOVD fixArgs_scales(R0), R4
+	MOVD fixArgs_lds(R0), R5
+	MOVD fixArgs_groups(R0), R6
+	MOVD $fixed<>(SB), R9
+	FMOVS 0(R9), F28
+	FMOVS 4(R9), F29
+	FMOVS 8(R9), F30
+	ADD $12, R9
+	VLD1R (R9), [V31.S4]
+group:
+	MOVD R1, R7
+	MOVD R2, R8
+	MOVD fixArgs_rows(R0), R10
+	MOVD R4, R9
+	VLD1.P 64(R9), [V16.S4, V17.S4, V18.S4, V19.S4]
+	VLD1 (R9), [V20.S4, V21.S4, V22.S4, V23.S4]
+row:
+	MOVD R8, R9
+	VLD1.P 64(R9), [V0.S4, V1.S4, V2.S4, V3.S4]
+	VLD1 (R9), [V4.S4, V5.S4, V6.S4, V7.S4]
+	WORD $0x6e30dc00 // fmul v0.4s, v0.4s, v16.4s
+	WORD $0x6e31dc21 // fmul v1.4s, v1.4s, v17.4s
+	WORD $0x6e32dc42 // fmul v2.4s, v2.4s, v18.4s
+	WORD $0x6e33dc63 // fmul v3.4s, v3.4s, v19.4s
+	WORD $0x6e34dc84 // fmul v4.4s, v4.4s, v20.4s
+	WORD $0x6e35dca5 // fmul v5.4s, v5.4s, v21.4s
+	WORD $0x6e36dcc6 // fmul v6.4s, v6.4s, v22.4s
+	WORD $0x6e37dce7 // fmul v7.4s, v7.4s, v23.4s
+	WORD $0x4ea0f808 // fabs v8.4s, v0.4s
+	WORD $0x4ea0f829 // fabs v9.4s, v1.4s
+	WORD $0x4ea0f84a // fabs v10.4s, v2.4s
+	WORD $0x4ea0f86b // fabs v11.4s, v3.4s
+	WORD $0x4ea0f88c // fabs v12.4s, v4.4s
+	WORD $0x4ea0f8ad // fabs v13.4s, v5.4s
+	WORD $0x4ea0f8ce // fabs v14.4s, v6.4s
+	WORD $0x4ea0f8ef // fabs v15.4s, v7.4s
+	WORD $0x4e2cf508 // fmax v8.4s, v8.4s, v12.4s
+	WORD $0x4e2df529 // fmax v9.4s, v9.4s, v13.4s
+	WORD $0x4e2ef54a // fmax v10.4s, v10.4s, v14.4s
+	WORD $0x4e2ff56b // fmax v11.4s, v11.4s, v15.4s
+	WORD $0x4e29f508 // fmax v8.4s, v8.4s, v9.4s
+	WORD $0x4e2bf54a // fmax v10.4s, v10.4s, v11.4s
+	WORD $0x4e2af508 // fmax v8.4s, v8.4s, v10.4s
+	WORD $0x6e30c908 // fmaxnmv s8, v8.4s
+	FMAXS F30, F8, F8
+	FMULS F29, F8, F9
+	FMOVS F9, 64(R7)
+	FDIVS F8, F28, F8
+	WORD $0x4f889000 // fmul v0.4s, v0.4s, v8.s[0]
+	WORD $0x4f889021 // fmul v1.4s, v1.4s, v8.s[0]
+	WORD $0x4f889042 // fmul v2.4s, v2.4s, v8.s[0]
+	WORD $0x4f889063 // fmul v3.4s, v3.4s, v8.s[0]
+	WORD $0x4e3fc400 // fmaxnm v0.4s, v0.4s, v31.4s
+	WORD $0x4e3fc421 // fmaxnm v1.4s, v1.4s, v31.4s
+	WORD $0x4e3fc442 // fmaxnm v2.4s, v2.4s, v31.4s
+	WORD $0x4e3fc463 // fmaxnm v3.4s, v3.4s, v31.4s
+	WORD $0x4e21a800 // fcvtns v0.4s, v0.4s
+	WORD $0x4e21a821 // fcvtns v1.4s, v1.4s
+	WORD $0x4e21a842 // fcvtns v2.4s, v2.4s
+	WORD $0x4e21a863 // fcvtns v3.4s, v3.4s
+	WORD $0x4f889084 // fmul v4.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890a5 // fmul v5.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890c6 // fmul v6.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e7 // fmul v7.4s, v7.4s, v8.s[0]
+	WORD $0x4e3fc484 // fmaxnm v4.4s, v4.4s, v31.4s
+	WORD $0x4e3fc4a5 // fmaxnm v5.4s, v5.4s, v31.4s
+	WORD $0x4e3fc4c6 // fmaxnm v6.4s, v6.4s, v31.4s
+	WORD $0x4e3fc4e7 // fmaxnm v7.4s, v7.4s, v31.4s
+	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
+	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
+	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
+	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V2.H8
+	VUZP1 V5.H8, V4.H8, V4.H8
+	VUZP1 V7.H8, V6.H8, V6.H8
+	FSTPQ (F0, F2), (R7)
+	FSTPQ (F4, F6), 32(R7)
+	ADD $68, R7
+	ADD R3, R8
+	SUB $1, R10
+	CBNZ R10, row
+	ADD $816, R1
+	ADD R5, R4
+	SUB $1, R6
+	CBNZ R6, group
+	RET
 
 // func keysF16NEONX1(args *kvArgs)
 TEXT ·keysF16NEONX1(SB), NOSPLIT, $0-8
@@ -1265,69 +1368,74 @@ block:
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	MOVD kvArgs_depth(R0), R19
-	MOVD $1, R20
 group:
-	MOVD $32, R13
+	MOVD $16, R13
 	CMP R13, R19
 	CSEL LT, R19, R13, R13
 	SUB R13, R19
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
+	MOVD $16, R20
+	SUB R13, R20
+	LSL $2, R20
+	VMOVI $0, V8.B16
+	VMOVI $0, V9.B16
+	VMOVI $0, V10.B16
+	VMOVI $0, V11.B16
 step:
 	PRFM (R10), PLDL2KEEP
 	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD kvArgs_scales(R0), R14
 	ADD R9, R14
-	FLDPQ (R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	FLDPQ (R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R20, R3
+	MOVD R1, R14
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	VFMLA V0.S4, V8.S4, V2.S4
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	VFMLA V1.S4, V9.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	VFMLA V0.S4, V10.S4, V2.S4
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	VFMLA V1.S4, V11.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD $4, R3
 	ADD $128, R9
 	ADD $128, R10
 	ADD $128, R11
-	CBZ R20, add
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
-	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
-	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	MOVD $0, R20
-	B done
-add:
-	MOVD R1, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V0.S4, V28.S4
-	VFMLA V25.S4, V1.S4, V29.S4
-	VFMLA V26.S4, V2.S4, V30.S4
-	VFMLA V27.S4, V3.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-done:
 	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
@@ -1359,94 +1467,108 @@ block:
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	MOVD kvArgs_depth(R0), R19
-	MOVD $1, R20
 group:
-	MOVD $32, R13
+	MOVD $16, R13
 	CMP R13, R19
 	CSEL LT, R19, R13, R13
 	SUB R13, R19
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
-	VMOVI $0, V4.B16
-	VMOVI $0, V5.B16
-	VMOVI $0, V6.B16
-	VMOVI $0, V7.B16
+	MOVD $16, R20
+	SUB R13, R20
+	LSL $2, R20
+	VMOVI $0, V8.B16
+	VMOVI $0, V9.B16
+	VMOVI $0, V10.B16
+	VMOVI $0, V11.B16
+	VMOVI $0, V12.B16
+	VMOVI $0, V13.B16
+	VMOVI $0, V14.B16
+	VMOVI $0, V15.B16
 step:
 	PRFM (R10), PLDL2KEEP
 	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R4), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R4), F1
+	WORD $0x0f41208c // smlal v12.4s, v4.4h, v1.h[0]
+	WORD $0x4f41208d // smlal2 v13.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120ce // smlal v14.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120cf // smlal2 v15.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120ac // smlal v12.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120ad // smlal2 v13.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120ee // smlal v14.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ef // smlal2 v15.4s, v7.8h, v1.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD kvArgs_scales(R0), R14
 	ADD R9, R14
-	FLDPQ (R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	FLDPQ (R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R20, R3
+	ADD R20, R4
+	MOVD R1, R14
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	VFMLA V0.S4, V8.S4, V2.S4
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	VFMLA V1.S4, V9.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	VFMLA V0.S4, V10.S4, V2.S4
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	VFMLA V1.S4, V11.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R4), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	VFMLA V0.S4, V12.S4, V2.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	VFMLA V1.S4, V13.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R4), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	VFMLA V0.S4, V14.S4, V2.S4
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	VFMLA V1.S4, V15.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD $4, R3
+	ADD $4, R4
 	ADD $128, R9
 	ADD $128, R10
 	ADD $128, R11
-	CBZ R20, add
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
-	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	WORD $0x6e3adcc6 // fmul v6.4s, v6.4s, v26.4s
-	WORD $0x6e3bdce7 // fmul v7.4s, v7.4s, v27.4s
-	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R2, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	MOVD $0, R20
-	B done
-add:
-	MOVD R1, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V0.S4, V28.S4
-	VFMLA V25.S4, V1.S4, V29.S4
-	VFMLA V26.S4, V2.S4, V30.S4
-	VFMLA V27.S4, V3.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V4.S4, V28.S4
-	VFMLA V25.S4, V5.S4, V29.S4
-	VFMLA V26.S4, V6.S4, V30.S4
-	VFMLA V27.S4, V7.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-done:
 	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
@@ -1479,119 +1601,142 @@ block:
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	MOVD kvArgs_depth(R0), R19
-	MOVD $1, R20
 group:
-	MOVD $32, R13
+	MOVD $16, R13
 	CMP R13, R19
 	CSEL LT, R19, R13, R13
 	SUB R13, R19
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
-	VMOVI $0, V4.B16
-	VMOVI $0, V5.B16
-	VMOVI $0, V6.B16
-	VMOVI $0, V7.B16
+	MOVD $16, R20
+	SUB R13, R20
+	LSL $2, R20
 	VMOVI $0, V8.B16
 	VMOVI $0, V9.B16
 	VMOVI $0, V10.B16
 	VMOVI $0, V11.B16
+	VMOVI $0, V12.B16
+	VMOVI $0, V13.B16
+	VMOVI $0, V14.B16
+	VMOVI $0, V15.B16
+	VMOVI $0, V16.B16
+	VMOVI $0, V17.B16
+	VMOVI $0, V18.B16
+	VMOVI $0, V19.B16
 step:
 	PRFM (R10), PLDL2KEEP
 	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R4), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FMOVS.P 4(R5), F28
-	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R4), F1
+	WORD $0x0f41208c // smlal v12.4s, v4.4h, v1.h[0]
+	WORD $0x4f41208d // smlal2 v13.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120ce // smlal v14.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120cf // smlal2 v15.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120ac // smlal v12.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120ad // smlal2 v13.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120ee // smlal v14.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ef // smlal2 v15.4s, v7.8h, v1.h[1]
+	FMOVS.P 4(R5), F2
+	WORD $0x0f422090 // smlal v16.4s, v4.4h, v2.h[0]
+	WORD $0x4f422091 // smlal2 v17.4s, v4.8h, v2.h[0]
+	WORD $0x0f4220d2 // smlal v18.4s, v6.4h, v2.h[0]
+	WORD $0x4f4220d3 // smlal2 v19.4s, v6.8h, v2.h[0]
+	WORD $0x0f5220b0 // smlal v16.4s, v5.4h, v2.h[1]
+	WORD $0x4f5220b1 // smlal2 v17.4s, v5.8h, v2.h[1]
+	WORD $0x0f5220f2 // smlal v18.4s, v7.4h, v2.h[1]
+	WORD $0x4f5220f3 // smlal2 v19.4s, v7.8h, v2.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD kvArgs_scales(R0), R14
 	ADD R9, R14
-	FLDPQ (R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	FLDPQ (R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R20, R3
+	ADD R20, R4
+	ADD R20, R5
+	MOVD R1, R14
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	VFMLA V0.S4, V8.S4, V2.S4
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	VFMLA V1.S4, V9.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	VFMLA V0.S4, V10.S4, V2.S4
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	VFMLA V1.S4, V11.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R4), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	VFMLA V0.S4, V12.S4, V2.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	VFMLA V1.S4, V13.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R4), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	VFMLA V0.S4, V14.S4, V2.S4
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	VFMLA V1.S4, V15.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R5), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	VFMLA V0.S4, V16.S4, V2.S4
+	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
+	VFMLA V1.S4, V17.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R5), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
+	VFMLA V0.S4, V18.S4, V2.S4
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	VFMLA V1.S4, V19.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD $4, R3
+	ADD $4, R4
+	ADD $4, R5
 	ADD $128, R9
 	ADD $128, R10
 	ADD $128, R11
-	CBZ R20, add
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
-	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	WORD $0x6e3adcc6 // fmul v6.4s, v6.4s, v26.4s
-	WORD $0x6e3bdce7 // fmul v7.4s, v7.4s, v27.4s
-	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
-	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
-	WORD $0x6e3add4a // fmul v10.4s, v10.4s, v26.4s
-	WORD $0x6e3bdd6b // fmul v11.4s, v11.4s, v27.4s
-	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R2, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R2, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	MOVD $0, R20
-	B done
-add:
-	MOVD R1, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V0.S4, V28.S4
-	VFMLA V25.S4, V1.S4, V29.S4
-	VFMLA V26.S4, V2.S4, V30.S4
-	VFMLA V27.S4, V3.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V4.S4, V28.S4
-	VFMLA V25.S4, V5.S4, V29.S4
-	VFMLA V26.S4, V6.S4, V30.S4
-	VFMLA V27.S4, V7.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V8.S4, V28.S4
-	VFMLA V25.S4, V9.S4, V29.S4
-	VFMLA V26.S4, V10.S4, V30.S4
-	VFMLA V27.S4, V11.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-done:
 	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
@@ -1625,20 +1770,14 @@ block:
 	ADD R14, R4, R5
 	ADD R14, R5, R6
 	MOVD kvArgs_depth(R0), R19
-	MOVD $1, R20
 group:
-	MOVD $32, R13
+	MOVD $16, R13
 	CMP R13, R19
 	CSEL LT, R19, R13, R13
 	SUB R13, R19
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
-	VMOVI $0, V4.B16
-	VMOVI $0, V5.B16
-	VMOVI $0, V6.B16
-	VMOVI $0, V7.B16
+	MOVD $16, R20
+	SUB R13, R20
+	LSL $2, R20
 	VMOVI $0, V8.B16
 	VMOVI $0, V9.B16
 	VMOVI $0, V10.B16
@@ -1647,122 +1786,160 @@ group:
 	VMOVI $0, V13.B16
 	VMOVI $0, V14.B16
 	VMOVI $0, V15.B16
+	VMOVI $0, V16.B16
+	VMOVI $0, V17.B16
+	VMOVI $0, V18.B16
+	VMOVI $0, V19.B16
+	VMOVI $0, V20.B16
+	VMOVI $0, V21.B16
+	VMOVI $0, V22.B16
+	VMOVI $0, V23.B16
 step:
 	PRFM (R10), PLDL2KEEP
 	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R4), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FMOVS.P 4(R5), F28
-	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R6), F29
-	WORD $0x4f9d130c // fmla v12.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d132d // fmla v13.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R4), F1
+	WORD $0x0f41208c // smlal v12.4s, v4.4h, v1.h[0]
+	WORD $0x4f41208d // smlal2 v13.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120ce // smlal v14.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120cf // smlal2 v15.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120ac // smlal v12.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120ad // smlal2 v13.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120ee // smlal v14.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ef // smlal2 v15.4s, v7.8h, v1.h[1]
+	FMOVS.P 4(R5), F2
+	WORD $0x0f422090 // smlal v16.4s, v4.4h, v2.h[0]
+	WORD $0x4f422091 // smlal2 v17.4s, v4.8h, v2.h[0]
+	WORD $0x0f4220d2 // smlal v18.4s, v6.4h, v2.h[0]
+	WORD $0x4f4220d3 // smlal2 v19.4s, v6.8h, v2.h[0]
+	WORD $0x0f5220b0 // smlal v16.4s, v5.4h, v2.h[1]
+	WORD $0x4f5220b1 // smlal2 v17.4s, v5.8h, v2.h[1]
+	WORD $0x0f5220f2 // smlal v18.4s, v7.4h, v2.h[1]
+	WORD $0x4f5220f3 // smlal2 v19.4s, v7.8h, v2.h[1]
+	FMOVS.P 4(R6), F3
+	WORD $0x0f432094 // smlal v20.4s, v4.4h, v3.h[0]
+	WORD $0x4f432095 // smlal2 v21.4s, v4.8h, v3.h[0]
+	WORD $0x0f4320d6 // smlal v22.4s, v6.4h, v3.h[0]
+	WORD $0x4f4320d7 // smlal2 v23.4s, v6.8h, v3.h[0]
+	WORD $0x0f5320b4 // smlal v20.4s, v5.4h, v3.h[1]
+	WORD $0x4f5320b5 // smlal2 v21.4s, v5.8h, v3.h[1]
+	WORD $0x0f5320f6 // smlal v22.4s, v7.4h, v3.h[1]
+	WORD $0x4f5320f7 // smlal2 v23.4s, v7.8h, v3.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD kvArgs_scales(R0), R14
 	ADD R9, R14
-	FLDPQ (R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	FLDPQ (R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R20, R3
+	ADD R20, R4
+	ADD R20, R5
+	ADD R20, R6
+	MOVD R1, R14
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	VFMLA V0.S4, V8.S4, V2.S4
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	VFMLA V1.S4, V9.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	VFMLA V0.S4, V10.S4, V2.S4
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	VFMLA V1.S4, V11.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R4), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	VFMLA V0.S4, V12.S4, V2.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	VFMLA V1.S4, V13.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R4), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	VFMLA V0.S4, V14.S4, V2.S4
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	VFMLA V1.S4, V15.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R5), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	VFMLA V0.S4, V16.S4, V2.S4
+	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
+	VFMLA V1.S4, V17.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R5), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
+	VFMLA V0.S4, V18.S4, V2.S4
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	VFMLA V1.S4, V19.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R6), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
+	VFMLA V0.S4, V20.S4, V2.S4
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	VFMLA V1.S4, V21.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R6), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	VFMLA V0.S4, V22.S4, V2.S4
+	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
+	VFMLA V1.S4, V23.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD $4, R3
+	ADD $4, R4
+	ADD $4, R5
+	ADD $4, R6
 	ADD $128, R9
 	ADD $128, R10
 	ADD $128, R11
-	CBZ R20, add
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
-	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	WORD $0x6e3adcc6 // fmul v6.4s, v6.4s, v26.4s
-	WORD $0x6e3bdce7 // fmul v7.4s, v7.4s, v27.4s
-	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
-	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
-	WORD $0x6e3add4a // fmul v10.4s, v10.4s, v26.4s
-	WORD $0x6e3bdd6b // fmul v11.4s, v11.4s, v27.4s
-	WORD $0x6e38dd8c // fmul v12.4s, v12.4s, v24.4s
-	WORD $0x6e39ddad // fmul v13.4s, v13.4s, v25.4s
-	WORD $0x6e3addce // fmul v14.4s, v14.4s, v26.4s
-	WORD $0x6e3bddef // fmul v15.4s, v15.4s, v27.4s
-	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R2, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R2, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	ADD R2, R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	MOVD $0, R20
-	B done
-add:
-	MOVD R1, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V0.S4, V28.S4
-	VFMLA V25.S4, V1.S4, V29.S4
-	VFMLA V26.S4, V2.S4, V30.S4
-	VFMLA V27.S4, V3.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V4.S4, V28.S4
-	VFMLA V25.S4, V5.S4, V29.S4
-	VFMLA V26.S4, V6.S4, V30.S4
-	VFMLA V27.S4, V7.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V8.S4, V28.S4
-	VFMLA V25.S4, V9.S4, V29.S4
-	VFMLA V26.S4, V10.S4, V30.S4
-	VFMLA V27.S4, V11.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V12.S4, V28.S4
-	VFMLA V25.S4, V13.S4, V29.S4
-	VFMLA V26.S4, V14.S4, V30.S4
-	VFMLA V27.S4, V15.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-done:
 	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
@@ -1798,20 +1975,14 @@ block:
 	ADD R14, R6, R7
 	ADD R14, R7, R8
 	MOVD kvArgs_depth(R0), R19
-	MOVD $1, R20
 group:
-	MOVD $32, R13
+	MOVD $16, R13
 	CMP R13, R19
 	CSEL LT, R19, R13, R13
 	SUB R13, R19
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
-	VMOVI $0, V4.B16
-	VMOVI $0, V5.B16
-	VMOVI $0, V6.B16
-	VMOVI $0, V7.B16
+	MOVD $16, R20
+	SUB R13, R20
+	LSL $2, R20
 	VMOVI $0, V8.B16
 	VMOVI $0, V9.B16
 	VMOVI $0, V10.B16
@@ -1828,164 +1999,220 @@ group:
 	VMOVI $0, V21.B16
 	VMOVI $0, V22.B16
 	VMOVI $0, V23.B16
+	VMOVI $0, V24.B16
+	VMOVI $0, V25.B16
+	VMOVI $0, V26.B16
+	VMOVI $0, V27.B16
+	VMOVI $0, V28.B16
+	VMOVI $0, V29.B16
+	VMOVI $0, V30.B16
+	VMOVI $0, V31.B16
 step:
 	PRFM (R10), PLDL2KEEP
 	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R4), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FMOVS.P 4(R5), F28
-	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R6), F29
-	WORD $0x4f9d130c // fmla v12.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d132d // fmla v13.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
-	FMOVS.P 4(R7), F28
-	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R8), F29
-	WORD $0x4f9d1314 // fmla v20.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R4), F1
+	WORD $0x0f41208c // smlal v12.4s, v4.4h, v1.h[0]
+	WORD $0x4f41208d // smlal2 v13.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120ce // smlal v14.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120cf // smlal2 v15.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120ac // smlal v12.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120ad // smlal2 v13.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120ee // smlal v14.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ef // smlal2 v15.4s, v7.8h, v1.h[1]
+	FMOVS.P 4(R5), F2
+	WORD $0x0f422090 // smlal v16.4s, v4.4h, v2.h[0]
+	WORD $0x4f422091 // smlal2 v17.4s, v4.8h, v2.h[0]
+	WORD $0x0f4220d2 // smlal v18.4s, v6.4h, v2.h[0]
+	WORD $0x4f4220d3 // smlal2 v19.4s, v6.8h, v2.h[0]
+	WORD $0x0f5220b0 // smlal v16.4s, v5.4h, v2.h[1]
+	WORD $0x4f5220b1 // smlal2 v17.4s, v5.8h, v2.h[1]
+	WORD $0x0f5220f2 // smlal v18.4s, v7.4h, v2.h[1]
+	WORD $0x4f5220f3 // smlal2 v19.4s, v7.8h, v2.h[1]
+	FMOVS.P 4(R6), F3
+	WORD $0x0f432094 // smlal v20.4s, v4.4h, v3.h[0]
+	WORD $0x4f432095 // smlal2 v21.4s, v4.8h, v3.h[0]
+	WORD $0x0f4320d6 // smlal v22.4s, v6.4h, v3.h[0]
+	WORD $0x4f4320d7 // smlal2 v23.4s, v6.8h, v3.h[0]
+	WORD $0x0f5320b4 // smlal v20.4s, v5.4h, v3.h[1]
+	WORD $0x4f5320b5 // smlal2 v21.4s, v5.8h, v3.h[1]
+	WORD $0x0f5320f6 // smlal v22.4s, v7.4h, v3.h[1]
+	WORD $0x4f5320f7 // smlal2 v23.4s, v7.8h, v3.h[1]
+	FMOVS.P 4(R7), F0
+	WORD $0x0f402098 // smlal v24.4s, v4.4h, v0.h[0]
+	WORD $0x4f402099 // smlal2 v25.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020da // smlal v26.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020db // smlal2 v27.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020b8 // smlal v24.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020b9 // smlal2 v25.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020fa // smlal v26.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020fb // smlal2 v27.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R8), F1
+	WORD $0x0f41209c // smlal v28.4s, v4.4h, v1.h[0]
+	WORD $0x4f41209d // smlal2 v29.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120de // smlal v30.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120df // smlal2 v31.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120bc // smlal v28.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120bd // smlal2 v29.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120fe // smlal v30.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ff // smlal2 v31.4s, v7.8h, v1.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD kvArgs_scales(R0), R14
 	ADD R9, R14
-	FLDPQ (R14), (F24, F25)
-	FLDPQ 32(R14), (F26, F27)
+	FLDPQ (R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R20, R3
+	ADD R20, R4
+	ADD R20, R5
+	ADD R20, R6
+	ADD R20, R7
+	ADD R20, R8
+	MOVD R1, R14
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	VFMLA V0.S4, V8.S4, V2.S4
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	VFMLA V1.S4, V9.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	VFMLA V0.S4, V10.S4, V2.S4
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	VFMLA V1.S4, V11.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R4), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	VFMLA V0.S4, V12.S4, V2.S4
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	VFMLA V1.S4, V13.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R4), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	VFMLA V0.S4, V14.S4, V2.S4
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	VFMLA V1.S4, V15.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R5), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	VFMLA V0.S4, V16.S4, V2.S4
+	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
+	VFMLA V1.S4, V17.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R5), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
+	VFMLA V0.S4, V18.S4, V2.S4
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	VFMLA V1.S4, V19.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R6), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
+	VFMLA V0.S4, V20.S4, V2.S4
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	VFMLA V1.S4, V21.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R6), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	VFMLA V0.S4, V22.S4, V2.S4
+	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
+	VFMLA V1.S4, V23.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R7), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	VFMLA V0.S4, V24.S4, V2.S4
+	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
+	VFMLA V1.S4, V25.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R7), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	VFMLA V0.S4, V26.S4, V2.S4
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	VFMLA V1.S4, V27.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD R2, R14
+	FMOVS (R8), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4f8090a1 // fmul v1.4s, v5.4s, v0.s[0]
+	WORD $0x4f809080 // fmul v0.4s, v4.4s, v0.s[0]
+	WORD $0x4e21db9c // scvtf v28.4s, v28.4s
+	VFMLA V0.S4, V28.S4, V2.S4
+	WORD $0x4e21dbbd // scvtf v29.4s, v29.4s
+	VFMLA V1.S4, V29.S4, V3.S4
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R8), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4f8090e1 // fmul v1.4s, v7.4s, v0.s[0]
+	WORD $0x4f8090c0 // fmul v0.4s, v6.4s, v0.s[0]
+	WORD $0x4e21dbde // scvtf v30.4s, v30.4s
+	VFMLA V0.S4, V30.S4, V2.S4
+	WORD $0x4e21dbff // scvtf v31.4s, v31.4s
+	VFMLA V1.S4, V31.S4, V3.S4
+	FSTPQ (F2, F3), 32(R14)
+	ADD $4, R3
+	ADD $4, R4
+	ADD $4, R5
+	ADD $4, R6
+	ADD $4, R7
+	ADD $4, R8
 	ADD $128, R9
 	ADD $128, R10
 	ADD $128, R11
-	CBZ R20, add
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	WORD $0x6e3adc42 // fmul v2.4s, v2.4s, v26.4s
-	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	WORD $0x6e3adcc6 // fmul v6.4s, v6.4s, v26.4s
-	WORD $0x6e3bdce7 // fmul v7.4s, v7.4s, v27.4s
-	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
-	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
-	WORD $0x6e3add4a // fmul v10.4s, v10.4s, v26.4s
-	WORD $0x6e3bdd6b // fmul v11.4s, v11.4s, v27.4s
-	WORD $0x6e38dd8c // fmul v12.4s, v12.4s, v24.4s
-	WORD $0x6e39ddad // fmul v13.4s, v13.4s, v25.4s
-	WORD $0x6e3addce // fmul v14.4s, v14.4s, v26.4s
-	WORD $0x6e3bddef // fmul v15.4s, v15.4s, v27.4s
-	WORD $0x6e38de10 // fmul v16.4s, v16.4s, v24.4s
-	WORD $0x6e39de31 // fmul v17.4s, v17.4s, v25.4s
-	WORD $0x6e3ade52 // fmul v18.4s, v18.4s, v26.4s
-	WORD $0x6e3bde73 // fmul v19.4s, v19.4s, v27.4s
-	WORD $0x6e38de94 // fmul v20.4s, v20.4s, v24.4s
-	WORD $0x6e39deb5 // fmul v21.4s, v21.4s, v25.4s
-	WORD $0x6e3aded6 // fmul v22.4s, v22.4s, v26.4s
-	WORD $0x6e3bdef7 // fmul v23.4s, v23.4s, v27.4s
-	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R2, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R2, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	ADD R2, R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	ADD R2, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
-	ADD R2, R14
-	FSTPQ (F20, F21), 0(R14)
-	FSTPQ (F22, F23), 32(R14)
-	MOVD $0, R20
-	B done
-add:
-	MOVD R1, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V0.S4, V28.S4
-	VFMLA V25.S4, V1.S4, V29.S4
-	VFMLA V26.S4, V2.S4, V30.S4
-	VFMLA V27.S4, V3.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V4.S4, V28.S4
-	VFMLA V25.S4, V5.S4, V29.S4
-	VFMLA V26.S4, V6.S4, V30.S4
-	VFMLA V27.S4, V7.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V8.S4, V28.S4
-	VFMLA V25.S4, V9.S4, V29.S4
-	VFMLA V26.S4, V10.S4, V30.S4
-	VFMLA V27.S4, V11.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V12.S4, V28.S4
-	VFMLA V25.S4, V13.S4, V29.S4
-	VFMLA V26.S4, V14.S4, V30.S4
-	VFMLA V27.S4, V15.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V16.S4, V28.S4
-	VFMLA V25.S4, V17.S4, V29.S4
-	VFMLA V26.S4, V18.S4, V30.S4
-	VFMLA V27.S4, V19.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-	FLDPQ (R14), (F28, F29)
-	FLDPQ 32(R14), (F30, F31)
-	VFMLA V24.S4, V20.S4, V28.S4
-	VFMLA V25.S4, V21.S4, V29.S4
-	VFMLA V26.S4, V22.S4, V30.S4
-	VFMLA V27.S4, V23.S4, V31.S4
-	FSTPQ (F28, F29), (R14)
-	FSTPQ (F30, F31), 32(R14)
-	ADD R2, R14
-done:
 	CBNZ R19, group
 	ADD $128, R1
 	MOVD kvArgs_count(R0), R14
@@ -3474,18 +3701,6 @@ TEXT ·valuesQ8NEONX1(SB), NOSPLIT, $0-8
 	MOVD kvArgs_ldd(R0), R2
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
-	MOVD kvArgs_fresh(R0), R14
-	CBZ R14, add
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
-	B block
-add:
-	MOVD R1, R14
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-block:
 	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
 	ADD R14<<3, R15, R15
@@ -3499,69 +3714,63 @@ block:
 	ADD R14, R9
 	ADD R14, R10
 	ADD R14, R11
-	MOVD kvArgs_a(R0), R15
-	ADD $128, R15, R14
-	MOVD R14, kvArgs_a(R0)
-	MOVD kvArgs_lda(R0), R16
-	MOVD kvArgs_scaled(R0), R3
-	MOVD kvArgs_scales(R0), R14
-	ADD R9, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R3)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R3)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R3)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R3)
-	MOVD kvArgs_count(R0), R13
-	SUB $32, R13, R14
-	MOVD R14, kvArgs_count(R0)
-	CMP $32, R13
-	BLE step
-	MOVD $32, R13
+	MOVD kvArgs_count(R0), R19
+group:
+	MOVD $16, R13
+	VMOVI $0, V8.B16
+	VMOVI $0, V9.B16
+	VMOVI $0, V10.B16
+	VMOVI $0, V11.B16
 step:
 	PRFM (R10), PLDL2KEEP
 	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
-	MOVD kvArgs_count(R0), R14
-	CMP $0, R14
-	BGT block
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	WORD $0x4f801102 // fmla v2.4s, v8.4s, v0.s[0]
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4f801123 // fmla v3.4s, v9.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4f801142 // fmla v2.4s, v10.4s, v0.s[0]
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4f801163 // fmla v3.4s, v11.4s, v0.s[0]
 	FSTPQ (F2, F3), 32(R14)
+	ADD $752, R3
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	ADD $128, R1
+	SUB $1, R19
+	CBNZ R19, group
 	RET
 
 // func valuesQ8NEONX2(args *kvArgs)
@@ -3572,25 +3781,6 @@ TEXT ·valuesQ8NEONX2(SB), NOSPLIT, $0-8
 	MOVD kvArgs_a(R0), R3
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
-	MOVD kvArgs_fresh(R0), R14
-	CBZ R14, add
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
-	VMOVI $0, V4.B16
-	VMOVI $0, V5.B16
-	VMOVI $0, V6.B16
-	VMOVI $0, V7.B16
-	B block
-add:
-	MOVD R1, R14
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	ADD R2, R14
-	FLDPQ 0(R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
-block:
 	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
 	ADD R14<<3, R15, R15
@@ -3604,99 +3794,92 @@ block:
 	ADD R14, R9
 	ADD R14, R10
 	ADD R14, R11
-	MOVD kvArgs_a(R0), R15
-	ADD $128, R15, R14
-	MOVD R14, kvArgs_a(R0)
-	MOVD kvArgs_lda(R0), R16
-	MOVD kvArgs_scaled(R0), R3
-	MOVD kvArgs_scales(R0), R14
-	ADD R9, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R3)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R3)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R3)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R3)
-	ADD R16, R15
-	ADD $128, R3, R4
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R4)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R4)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R4)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R4)
-	MOVD kvArgs_count(R0), R13
-	SUB $32, R13, R14
-	MOVD R14, kvArgs_count(R0)
-	CMP $32, R13
-	BLE step
-	MOVD $32, R13
+	MOVD kvArgs_count(R0), R19
+group:
+	MOVD $16, R13
+	VMOVI $0, V8.B16
+	VMOVI $0, V9.B16
+	VMOVI $0, V10.B16
+	VMOVI $0, V11.B16
+	VMOVI $0, V12.B16
+	VMOVI $0, V13.B16
+	VMOVI $0, V14.B16
+	VMOVI $0, V15.B16
 step:
 	PRFM (R10), PLDL2KEEP
 	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R4), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R4), F1
+	WORD $0x0f41208c // smlal v12.4s, v4.4h, v1.h[0]
+	WORD $0x4f41208d // smlal2 v13.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120ce // smlal v14.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120cf // smlal2 v15.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120ac // smlal v12.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120ad // smlal2 v13.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120ee // smlal v14.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ef // smlal2 v15.4s, v7.8h, v1.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
-	MOVD kvArgs_count(R0), R14
-	CMP $0, R14
-	BGT block
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	WORD $0x4f801102 // fmla v2.4s, v8.4s, v0.s[0]
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4f801123 // fmla v3.4s, v9.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4f801142 // fmla v2.4s, v10.4s, v0.s[0]
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4f801163 // fmla v3.4s, v11.4s, v0.s[0]
 	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
+	FMOVS (R4), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4f801182 // fmla v2.4s, v12.4s, v0.s[0]
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4f8011a3 // fmla v3.4s, v13.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R4), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	WORD $0x4f8011c2 // fmla v2.4s, v14.4s, v0.s[0]
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x4f8011e3 // fmla v3.4s, v15.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
+	ADD $752, R3
+	ADD $752, R4
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	ADD $128, R1
+	SUB $1, R19
+	CBNZ R19, group
 	RET
 
 // func valuesQ8NEONX3(args *kvArgs)
@@ -3708,32 +3891,6 @@ TEXT ·valuesQ8NEONX3(SB), NOSPLIT, $0-8
 	MOVD kvArgs_lda(R0), R14
 	ADD R14, R3, R4
 	ADD R14, R4, R5
-	MOVD kvArgs_fresh(R0), R14
-	CBZ R14, add
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
-	VMOVI $0, V4.B16
-	VMOVI $0, V5.B16
-	VMOVI $0, V6.B16
-	VMOVI $0, V7.B16
-	VMOVI $0, V8.B16
-	VMOVI $0, V9.B16
-	VMOVI $0, V10.B16
-	VMOVI $0, V11.B16
-	B block
-add:
-	MOVD R1, R14
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	ADD R2, R14
-	FLDPQ 0(R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
-	ADD R2, R14
-	FLDPQ 0(R14), (F8, F9)
-	FLDPQ 32(R14), (F10, F11)
-block:
 	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
 	ADD R14<<3, R15, R15
@@ -3747,129 +3904,121 @@ block:
 	ADD R14, R9
 	ADD R14, R10
 	ADD R14, R11
-	MOVD kvArgs_a(R0), R15
-	ADD $128, R15, R14
-	MOVD R14, kvArgs_a(R0)
-	MOVD kvArgs_lda(R0), R16
-	MOVD kvArgs_scaled(R0), R3
-	MOVD kvArgs_scales(R0), R14
-	ADD R9, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R3)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R3)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R3)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R3)
-	ADD R16, R15
-	ADD $128, R3, R4
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R4)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R4)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R4)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R4)
-	ADD R16, R15
-	ADD $128, R4, R5
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R5)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R5)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R5)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R5)
-	MOVD kvArgs_count(R0), R13
-	SUB $32, R13, R14
-	MOVD R14, kvArgs_count(R0)
-	CMP $32, R13
-	BLE step
-	MOVD $32, R13
+	MOVD kvArgs_count(R0), R19
+group:
+	MOVD $16, R13
+	VMOVI $0, V8.B16
+	VMOVI $0, V9.B16
+	VMOVI $0, V10.B16
+	VMOVI $0, V11.B16
+	VMOVI $0, V12.B16
+	VMOVI $0, V13.B16
+	VMOVI $0, V14.B16
+	VMOVI $0, V15.B16
+	VMOVI $0, V16.B16
+	VMOVI $0, V17.B16
+	VMOVI $0, V18.B16
+	VMOVI $0, V19.B16
 step:
 	PRFM (R10), PLDL2KEEP
 	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R4), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FMOVS.P 4(R5), F28
-	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R4), F1
+	WORD $0x0f41208c // smlal v12.4s, v4.4h, v1.h[0]
+	WORD $0x4f41208d // smlal2 v13.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120ce // smlal v14.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120cf // smlal2 v15.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120ac // smlal v12.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120ad // smlal2 v13.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120ee // smlal v14.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ef // smlal2 v15.4s, v7.8h, v1.h[1]
+	FMOVS.P 4(R5), F2
+	WORD $0x0f422090 // smlal v16.4s, v4.4h, v2.h[0]
+	WORD $0x4f422091 // smlal2 v17.4s, v4.8h, v2.h[0]
+	WORD $0x0f4220d2 // smlal v18.4s, v6.4h, v2.h[0]
+	WORD $0x4f4220d3 // smlal2 v19.4s, v6.8h, v2.h[0]
+	WORD $0x0f5220b0 // smlal v16.4s, v5.4h, v2.h[1]
+	WORD $0x4f5220b1 // smlal2 v17.4s, v5.8h, v2.h[1]
+	WORD $0x0f5220f2 // smlal v18.4s, v7.4h, v2.h[1]
+	WORD $0x4f5220f3 // smlal2 v19.4s, v7.8h, v2.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
-	MOVD kvArgs_count(R0), R14
-	CMP $0, R14
-	BGT block
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	WORD $0x4f801102 // fmla v2.4s, v8.4s, v0.s[0]
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4f801123 // fmla v3.4s, v9.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4f801142 // fmla v2.4s, v10.4s, v0.s[0]
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4f801163 // fmla v3.4s, v11.4s, v0.s[0]
 	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
+	FMOVS (R4), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4f801182 // fmla v2.4s, v12.4s, v0.s[0]
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4f8011a3 // fmla v3.4s, v13.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R4), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	WORD $0x4f8011c2 // fmla v2.4s, v14.4s, v0.s[0]
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x4f8011e3 // fmla v3.4s, v15.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
+	FMOVS (R5), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	WORD $0x4f801202 // fmla v2.4s, v16.4s, v0.s[0]
+	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
+	WORD $0x4f801223 // fmla v3.4s, v17.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R5), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
+	WORD $0x4f801242 // fmla v2.4s, v18.4s, v0.s[0]
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	WORD $0x4f801263 // fmla v3.4s, v19.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
+	ADD $752, R3
+	ADD $752, R4
+	ADD $752, R5
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	ADD $128, R1
+	SUB $1, R19
+	CBNZ R19, group
 	RET
 
 // func valuesQ8NEONX4(args *kvArgs)
@@ -3882,39 +4031,6 @@ TEXT ·valuesQ8NEONX4(SB), NOSPLIT, $0-8
 	ADD R14, R3, R4
 	ADD R14, R4, R5
 	ADD R14, R5, R6
-	MOVD kvArgs_fresh(R0), R14
-	CBZ R14, add
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
-	VMOVI $0, V4.B16
-	VMOVI $0, V5.B16
-	VMOVI $0, V6.B16
-	VMOVI $0, V7.B16
-	VMOVI $0, V8.B16
-	VMOVI $0, V9.B16
-	VMOVI $0, V10.B16
-	VMOVI $0, V11.B16
-	VMOVI $0, V12.B16
-	VMOVI $0, V13.B16
-	VMOVI $0, V14.B16
-	VMOVI $0, V15.B16
-	B block
-add:
-	MOVD R1, R14
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	ADD R2, R14
-	FLDPQ 0(R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
-	ADD R2, R14
-	FLDPQ 0(R14), (F8, F9)
-	FLDPQ 32(R14), (F10, F11)
-	ADD R2, R14
-	FLDPQ 0(R14), (F12, F13)
-	FLDPQ 32(R14), (F14, F15)
-block:
 	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
 	ADD R14<<3, R15, R15
@@ -3928,183 +4044,9 @@ block:
 	ADD R14, R9
 	ADD R14, R10
 	ADD R14, R11
-	MOVD kvArgs_a(R0), R15
-	ADD $128, R15, R14
-	MOVD R14, kvArgs_a(R0)
-	MOVD kvArgs_lda(R0), R16
-	MOVD kvArgs_scaled(R0), R3
-	MOVD kvArgs_scales(R0), R14
-	ADD R9, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R3)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R3)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R3)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R3)
-	ADD R16, R15
-	ADD $128, R3, R4
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R4)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R4)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R4)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R4)
-	ADD R16, R15
-	ADD $128, R4, R5
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R5)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R5)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R5)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R5)
-	ADD R16, R15
-	ADD $128, R5, R6
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R6)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R6)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R6)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R6)
-	MOVD kvArgs_count(R0), R13
-	SUB $32, R13, R14
-	MOVD R14, kvArgs_count(R0)
-	CMP $32, R13
-	BLE step
-	MOVD $32, R13
-step:
-	PRFM (R10), PLDL2KEEP
-	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R4), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FMOVS.P 4(R5), F28
-	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R6), F29
-	WORD $0x4f9d130c // fmla v12.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d132d // fmla v13.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
-	SUB $1, R13
-	CBNZ R13, step
-	MOVD kvArgs_count(R0), R14
-	CMP $0, R14
-	BGT block
-	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
-	FSTPQ (F2, F3), 32(R14)
-	ADD R2, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
-	ADD R2, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
-	ADD R2, R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
-	RET
-
-// func valuesQ8NEONX6(args *kvArgs)
-TEXT ·valuesQ8NEONX6(SB), NOSPLIT, $0-8
-	MOVD args+0(FP), R0
-	MOVD kvArgs_dst(R0), R1
-	MOVD kvArgs_ldd(R0), R2
-	MOVD kvArgs_a(R0), R3
-	MOVD kvArgs_lda(R0), R14
-	ADD R14, R3, R4
-	ADD R14, R4, R5
-	ADD R14, R5, R6
-	ADD R14, R6, R7
-	ADD R14, R7, R8
-	MOVD kvArgs_fresh(R0), R14
-	CBZ R14, add
-	VMOVI $0, V0.B16
-	VMOVI $0, V1.B16
-	VMOVI $0, V2.B16
-	VMOVI $0, V3.B16
-	VMOVI $0, V4.B16
-	VMOVI $0, V5.B16
-	VMOVI $0, V6.B16
-	VMOVI $0, V7.B16
+	MOVD kvArgs_count(R0), R19
+group:
+	MOVD $16, R13
 	VMOVI $0, V8.B16
 	VMOVI $0, V9.B16
 	VMOVI $0, V10.B16
@@ -4121,27 +4063,145 @@ TEXT ·valuesQ8NEONX6(SB), NOSPLIT, $0-8
 	VMOVI $0, V21.B16
 	VMOVI $0, V22.B16
 	VMOVI $0, V23.B16
-	B block
-add:
+step:
+	PRFM (R10), PLDL2KEEP
+	PRFM (R11), PLDL1KEEP
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R4), F1
+	WORD $0x0f41208c // smlal v12.4s, v4.4h, v1.h[0]
+	WORD $0x4f41208d // smlal2 v13.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120ce // smlal v14.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120cf // smlal2 v15.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120ac // smlal v12.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120ad // smlal2 v13.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120ee // smlal v14.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ef // smlal2 v15.4s, v7.8h, v1.h[1]
+	FMOVS.P 4(R5), F2
+	WORD $0x0f422090 // smlal v16.4s, v4.4h, v2.h[0]
+	WORD $0x4f422091 // smlal2 v17.4s, v4.8h, v2.h[0]
+	WORD $0x0f4220d2 // smlal v18.4s, v6.4h, v2.h[0]
+	WORD $0x4f4220d3 // smlal2 v19.4s, v6.8h, v2.h[0]
+	WORD $0x0f5220b0 // smlal v16.4s, v5.4h, v2.h[1]
+	WORD $0x4f5220b1 // smlal2 v17.4s, v5.8h, v2.h[1]
+	WORD $0x0f5220f2 // smlal v18.4s, v7.4h, v2.h[1]
+	WORD $0x4f5220f3 // smlal2 v19.4s, v7.8h, v2.h[1]
+	FMOVS.P 4(R6), F3
+	WORD $0x0f432094 // smlal v20.4s, v4.4h, v3.h[0]
+	WORD $0x4f432095 // smlal2 v21.4s, v4.8h, v3.h[0]
+	WORD $0x0f4320d6 // smlal v22.4s, v6.4h, v3.h[0]
+	WORD $0x4f4320d7 // smlal2 v23.4s, v6.8h, v3.h[0]
+	WORD $0x0f5320b4 // smlal v20.4s, v5.4h, v3.h[1]
+	WORD $0x4f5320b5 // smlal2 v21.4s, v5.8h, v3.h[1]
+	WORD $0x0f5320f6 // smlal v22.4s, v7.4h, v3.h[1]
+	WORD $0x4f5320f7 // smlal2 v23.4s, v7.8h, v3.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
+	SUB $1, R13
+	CBNZ R13, step
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD R1, R14
-	FLDPQ 0(R14), (F0, F1)
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	WORD $0x4f801102 // fmla v2.4s, v8.4s, v0.s[0]
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4f801123 // fmla v3.4s, v9.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
 	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4f801142 // fmla v2.4s, v10.4s, v0.s[0]
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4f801163 // fmla v3.4s, v11.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FLDPQ 0(R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
+	FMOVS (R4), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4f801182 // fmla v2.4s, v12.4s, v0.s[0]
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4f8011a3 // fmla v3.4s, v13.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R4), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	WORD $0x4f8011c2 // fmla v2.4s, v14.4s, v0.s[0]
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x4f8011e3 // fmla v3.4s, v15.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FLDPQ 0(R14), (F8, F9)
-	FLDPQ 32(R14), (F10, F11)
+	FMOVS (R5), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	WORD $0x4f801202 // fmla v2.4s, v16.4s, v0.s[0]
+	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
+	WORD $0x4f801223 // fmla v3.4s, v17.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R5), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
+	WORD $0x4f801242 // fmla v2.4s, v18.4s, v0.s[0]
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	WORD $0x4f801263 // fmla v3.4s, v19.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FLDPQ 0(R14), (F12, F13)
-	FLDPQ 32(R14), (F14, F15)
-	ADD R2, R14
-	FLDPQ 0(R14), (F16, F17)
-	FLDPQ 32(R14), (F18, F19)
-	ADD R2, R14
-	FLDPQ 0(R14), (F20, F21)
-	FLDPQ 32(R14), (F22, F23)
-block:
+	FMOVS (R6), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
+	WORD $0x4f801282 // fmla v2.4s, v20.4s, v0.s[0]
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	WORD $0x4f8012a3 // fmla v3.4s, v21.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R6), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	WORD $0x4f8012c2 // fmla v2.4s, v22.4s, v0.s[0]
+	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
+	WORD $0x4f8012e3 // fmla v3.4s, v23.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
+	ADD $752, R3
+	ADD $752, R4
+	ADD $752, R5
+	ADD $752, R6
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	ADD $128, R1
+	SUB $1, R19
+	CBNZ R19, group
+	RET
+
+// func valuesQ8NEONX6(args *kvArgs)
+TEXT ·valuesQ8NEONX6(SB), NOSPLIT, $0-8
+	MOVD args+0(FP), R0
+	MOVD kvArgs_dst(R0), R1
+	MOVD kvArgs_ldd(R0), R2
+	MOVD kvArgs_a(R0), R3
+	MOVD kvArgs_lda(R0), R14
+	ADD R14, R3, R4
+	ADD R14, R4, R5
+	ADD R14, R5, R6
+	ADD R14, R6, R7
+	ADD R14, R7, R8
 	MOVD kvArgs_order(R0), R15
 	MOVD kvArgs_at(R0), R14
 	ADD R14<<3, R15, R15
@@ -4155,217 +4215,206 @@ block:
 	ADD R14, R9
 	ADD R14, R10
 	ADD R14, R11
-	MOVD kvArgs_a(R0), R15
-	ADD $128, R15, R14
-	MOVD R14, kvArgs_a(R0)
-	MOVD kvArgs_lda(R0), R16
-	MOVD kvArgs_scaled(R0), R3
-	MOVD kvArgs_scales(R0), R14
-	ADD R9, R14
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R3)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R3)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R3)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R3)
-	ADD R16, R15
-	ADD $128, R3, R4
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R4)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R4)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R4)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R4)
-	ADD R16, R15
-	ADD $128, R4, R5
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R5)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R5)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R5)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R5)
-	ADD R16, R15
-	ADD $128, R5, R6
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R6)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R6)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R6)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R6)
-	ADD R16, R15
-	ADD $128, R6, R7
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R7)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R7)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R7)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R7)
-	ADD R16, R15
-	ADD $128, R7, R8
-	FLDPQ 0(R14), (F24, F25)
-	FLDPQ 0(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 0(R8)
-	FLDPQ 32(R14), (F24, F25)
-	FLDPQ 32(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 32(R8)
-	FLDPQ 64(R14), (F24, F25)
-	FLDPQ 64(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 64(R8)
-	FLDPQ 96(R14), (F24, F25)
-	FLDPQ 96(R15), (F26, F27)
-	WORD $0x6e38df5a // fmul v26.4s, v26.4s, v24.4s
-	WORD $0x6e39df7b // fmul v27.4s, v27.4s, v25.4s
-	FSTPQ (F26, F27), 96(R8)
-	MOVD kvArgs_count(R0), R13
-	SUB $32, R13, R14
-	MOVD R14, kvArgs_count(R0)
-	CMP $32, R13
-	BLE step
-	MOVD $32, R13
+	MOVD kvArgs_count(R0), R19
+group:
+	MOVD $16, R13
+	VMOVI $0, V8.B16
+	VMOVI $0, V9.B16
+	VMOVI $0, V10.B16
+	VMOVI $0, V11.B16
+	VMOVI $0, V12.B16
+	VMOVI $0, V13.B16
+	VMOVI $0, V14.B16
+	VMOVI $0, V15.B16
+	VMOVI $0, V16.B16
+	VMOVI $0, V17.B16
+	VMOVI $0, V18.B16
+	VMOVI $0, V19.B16
+	VMOVI $0, V20.B16
+	VMOVI $0, V21.B16
+	VMOVI $0, V22.B16
+	VMOVI $0, V23.B16
+	VMOVI $0, V24.B16
+	VMOVI $0, V25.B16
+	VMOVI $0, V26.B16
+	VMOVI $0, V27.B16
+	VMOVI $0, V28.B16
+	VMOVI $0, V29.B16
+	VMOVI $0, V30.B16
+	VMOVI $0, V31.B16
 step:
 	PRFM (R10), PLDL2KEEP
 	PRFM (R11), PLDL1KEEP
-	FMOVQ (R9), F27
-	WORD $0x0f08a779 // sxtl v25.8h, v27.8b
-	WORD $0x4f08a77b // sxtl2 v27.8h, v27.16b
-	WORD $0x0f10a738 // sxtl v24.4s, v25.4h
-	WORD $0x4f10a739 // sxtl2 v25.4s, v25.8h
-	WORD $0x0f10a77a // sxtl v26.4s, v27.4h
-	WORD $0x4f10a77b // sxtl2 v27.4s, v27.8h
-	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
-	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
-	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
-	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
-	FMOVS.P 4(R3), F28
-	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R4), F29
-	WORD $0x4f9d1304 // fmla v4.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1325 // fmla v5.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1346 // fmla v6.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1367 // fmla v7.4s, v27.4s, v29.s[0]
-	FMOVS.P 4(R5), F28
-	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R6), F29
-	WORD $0x4f9d130c // fmla v12.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d132d // fmla v13.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d134e // fmla v14.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d136f // fmla v15.4s, v27.4s, v29.s[0]
-	FMOVS.P 4(R7), F28
-	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
-	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
-	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
-	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
-	FMOVS.P 4(R8), F29
-	WORD $0x4f9d1314 // fmla v20.4s, v24.4s, v29.s[0]
-	WORD $0x4f9d1335 // fmla v21.4s, v25.4s, v29.s[0]
-	WORD $0x4f9d1356 // fmla v22.4s, v26.4s, v29.s[0]
-	WORD $0x4f9d1377 // fmla v23.4s, v27.4s, v29.s[0]
-	ADD $32, R9
-	ADD $32, R10
-	ADD $32, R11
+	FLDPQ (R9), (F4, F5)
+	VUZP1 V5.B16, V4.B16, V6.B16
+	VUZP2 V5.B16, V4.B16, V7.B16
+	WORD $0x0f08a4c4 // sxtl v4.8h, v6.8b
+	WORD $0x4f08a4c6 // sxtl2 v6.8h, v6.16b
+	WORD $0x0f08a4e5 // sxtl v5.8h, v7.8b
+	WORD $0x4f08a4e7 // sxtl2 v7.8h, v7.16b
+	FMOVS.P 4(R3), F0
+	WORD $0x0f402088 // smlal v8.4s, v4.4h, v0.h[0]
+	WORD $0x4f402089 // smlal2 v9.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020ca // smlal v10.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020cb // smlal2 v11.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020a8 // smlal v8.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020a9 // smlal2 v9.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020ea // smlal v10.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020eb // smlal2 v11.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R4), F1
+	WORD $0x0f41208c // smlal v12.4s, v4.4h, v1.h[0]
+	WORD $0x4f41208d // smlal2 v13.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120ce // smlal v14.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120cf // smlal2 v15.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120ac // smlal v12.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120ad // smlal2 v13.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120ee // smlal v14.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ef // smlal2 v15.4s, v7.8h, v1.h[1]
+	FMOVS.P 4(R5), F2
+	WORD $0x0f422090 // smlal v16.4s, v4.4h, v2.h[0]
+	WORD $0x4f422091 // smlal2 v17.4s, v4.8h, v2.h[0]
+	WORD $0x0f4220d2 // smlal v18.4s, v6.4h, v2.h[0]
+	WORD $0x4f4220d3 // smlal2 v19.4s, v6.8h, v2.h[0]
+	WORD $0x0f5220b0 // smlal v16.4s, v5.4h, v2.h[1]
+	WORD $0x4f5220b1 // smlal2 v17.4s, v5.8h, v2.h[1]
+	WORD $0x0f5220f2 // smlal v18.4s, v7.4h, v2.h[1]
+	WORD $0x4f5220f3 // smlal2 v19.4s, v7.8h, v2.h[1]
+	FMOVS.P 4(R6), F3
+	WORD $0x0f432094 // smlal v20.4s, v4.4h, v3.h[0]
+	WORD $0x4f432095 // smlal2 v21.4s, v4.8h, v3.h[0]
+	WORD $0x0f4320d6 // smlal v22.4s, v6.4h, v3.h[0]
+	WORD $0x4f4320d7 // smlal2 v23.4s, v6.8h, v3.h[0]
+	WORD $0x0f5320b4 // smlal v20.4s, v5.4h, v3.h[1]
+	WORD $0x4f5320b5 // smlal2 v21.4s, v5.8h, v3.h[1]
+	WORD $0x0f5320f6 // smlal v22.4s, v7.4h, v3.h[1]
+	WORD $0x4f5320f7 // smlal2 v23.4s, v7.8h, v3.h[1]
+	FMOVS.P 4(R7), F0
+	WORD $0x0f402098 // smlal v24.4s, v4.4h, v0.h[0]
+	WORD $0x4f402099 // smlal2 v25.4s, v4.8h, v0.h[0]
+	WORD $0x0f4020da // smlal v26.4s, v6.4h, v0.h[0]
+	WORD $0x4f4020db // smlal2 v27.4s, v6.8h, v0.h[0]
+	WORD $0x0f5020b8 // smlal v24.4s, v5.4h, v0.h[1]
+	WORD $0x4f5020b9 // smlal2 v25.4s, v5.8h, v0.h[1]
+	WORD $0x0f5020fa // smlal v26.4s, v7.4h, v0.h[1]
+	WORD $0x4f5020fb // smlal2 v27.4s, v7.8h, v0.h[1]
+	FMOVS.P 4(R8), F1
+	WORD $0x0f41209c // smlal v28.4s, v4.4h, v1.h[0]
+	WORD $0x4f41209d // smlal2 v29.4s, v4.8h, v1.h[0]
+	WORD $0x0f4120de // smlal v30.4s, v6.4h, v1.h[0]
+	WORD $0x4f4120df // smlal2 v31.4s, v6.8h, v1.h[0]
+	WORD $0x0f5120bc // smlal v28.4s, v5.4h, v1.h[1]
+	WORD $0x4f5120bd // smlal2 v29.4s, v5.8h, v1.h[1]
+	WORD $0x0f5120fe // smlal v30.4s, v7.4h, v1.h[1]
+	WORD $0x4f5120ff // smlal2 v31.4s, v7.8h, v1.h[1]
+	ADD $64, R9
+	ADD $64, R10
+	ADD $64, R11
 	SUB $1, R13
 	CBNZ R13, step
-	MOVD kvArgs_count(R0), R14
-	CMP $0, R14
-	BGT block
+	PRFM 0(R10), PLDL2KEEP
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R10), PLDL2KEEP
+	PRFM 64(R11), PLDL1KEEP
 	MOVD R1, R14
-	FSTPQ (F0, F1), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
+	WORD $0x4f801102 // fmla v2.4s, v8.4s, v0.s[0]
+	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
+	WORD $0x4f801123 // fmla v3.4s, v9.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R3), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
+	WORD $0x4f801142 // fmla v2.4s, v10.4s, v0.s[0]
+	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
+	WORD $0x4f801163 // fmla v3.4s, v11.4s, v0.s[0]
 	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FSTPQ (F4, F5), 0(R14)
-	FSTPQ (F6, F7), 32(R14)
+	FMOVS (R4), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
+	WORD $0x4f801182 // fmla v2.4s, v12.4s, v0.s[0]
+	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
+	WORD $0x4f8011a3 // fmla v3.4s, v13.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R4), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
+	WORD $0x4f8011c2 // fmla v2.4s, v14.4s, v0.s[0]
+	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
+	WORD $0x4f8011e3 // fmla v3.4s, v15.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FSTPQ (F8, F9), 0(R14)
-	FSTPQ (F10, F11), 32(R14)
+	FMOVS (R5), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
+	WORD $0x4f801202 // fmla v2.4s, v16.4s, v0.s[0]
+	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
+	WORD $0x4f801223 // fmla v3.4s, v17.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R5), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
+	WORD $0x4f801242 // fmla v2.4s, v18.4s, v0.s[0]
+	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
+	WORD $0x4f801263 // fmla v3.4s, v19.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FSTPQ (F12, F13), 0(R14)
-	FSTPQ (F14, F15), 32(R14)
+	FMOVS (R6), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
+	WORD $0x4f801282 // fmla v2.4s, v20.4s, v0.s[0]
+	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
+	WORD $0x4f8012a3 // fmla v3.4s, v21.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R6), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
+	WORD $0x4f8012c2 // fmla v2.4s, v22.4s, v0.s[0]
+	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
+	WORD $0x4f8012e3 // fmla v3.4s, v23.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FSTPQ (F16, F17), 0(R14)
-	FSTPQ (F18, F19), 32(R14)
+	FMOVS (R7), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21db18 // scvtf v24.4s, v24.4s
+	WORD $0x4f801302 // fmla v2.4s, v24.4s, v0.s[0]
+	WORD $0x4e21db39 // scvtf v25.4s, v25.4s
+	WORD $0x4f801323 // fmla v3.4s, v25.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R7), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21db5a // scvtf v26.4s, v26.4s
+	WORD $0x4f801342 // fmla v2.4s, v26.4s, v0.s[0]
+	WORD $0x4e21db7b // scvtf v27.4s, v27.4s
+	WORD $0x4f801363 // fmla v3.4s, v27.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
 	ADD R2, R14
-	FSTPQ (F20, F21), 0(R14)
-	FSTPQ (F22, F23), 32(R14)
+	FMOVS (R8), F0
+	FLDPQ 0(R14), (F2, F3)
+	WORD $0x4e21db9c // scvtf v28.4s, v28.4s
+	WORD $0x4f801382 // fmla v2.4s, v28.4s, v0.s[0]
+	WORD $0x4e21dbbd // scvtf v29.4s, v29.4s
+	WORD $0x4f8013a3 // fmla v3.4s, v29.4s, v0.s[0]
+	FSTPQ (F2, F3), 0(R14)
+	FMOVS (R8), F0
+	FLDPQ 32(R14), (F2, F3)
+	WORD $0x4e21dbde // scvtf v30.4s, v30.4s
+	WORD $0x4f8013c2 // fmla v2.4s, v30.4s, v0.s[0]
+	WORD $0x4e21dbff // scvtf v31.4s, v31.4s
+	WORD $0x4f8013e3 // fmla v3.4s, v31.4s, v0.s[0]
+	FSTPQ (F2, F3), 32(R14)
+	ADD $752, R3
+	ADD $752, R4
+	ADD $752, R5
+	ADD $752, R6
+	ADD $752, R7
+	ADD $752, R8
+	ADD $128, R9
+	ADD $128, R10
+	ADD $128, R11
+	ADD $128, R1
+	SUB $1, R19
+	CBNZ R19, group
 	RET

@@ -3,14 +3,17 @@
 // Attention's two products for 1, 2, 3, 4, 6, 8 or 12 rows, for AVX-512.
 //
 // Identity: element (r, c) is one chain of fma, as the twin defines it; lanes are columns, so nothing is summed across a
-// vector. Each step loads 32 numbers of a block as floats (F16 converts exactly, bytes are small integers, of two BF16 numbers
-// in 32 bits one is shifted and the other masked) and broadcasts one number of A for each row. With BF16 the lanes are thus the
-// even columns and the odd ones until they go to memory.
-// Keys: a tile of results for each block, over all components. Values: one tile of results over all positions of all blocks.
-// Scales: of keys, after each group of components; of values, before each block, into a copy of A's numbers.
+// vector. Each step loads 32 numbers of a block as floats (F16 converts exactly, of two BF16 numbers in 32 bits one is shifted
+// and the other masked) and broadcasts one number of A for each row. With BF16 the lanes are thus the even columns and the odd
+// ones until they go to memory.
+// Bytes: each step widens pairs to 16 bits, and VPDPWSSD multiplies them with a pair of each row of A and adds both products to
+// 32 bits. Sums are exact: see attn_avx2_amd64.s.
+// Keys: a tile of results for each block, over all components. Values: one tile of results over all positions of all blocks; of
+// bytes, each block is added to what is there.
 // Tails: none, there are 32 columns; any number of steps from 1.
-// Bound: many rows by the fma ports: 24 fma and 4 conversions a step of 12 rows; few rows by memory, as the conversions of
-// 64 bytes take 2 cycles and the fma of up to 3 rows as many. Each step prefetches a line twice: into the second cache a few
+// Bound: many rows by the ports of fma and dot products: 24 of them and 4 conversions a step of 12 rows, or 2 of bytes, which
+// are twice the products; few rows by memory, as the conversions of 64 bytes take 2 cycles and the fma of up to 3 rows as many.
+// Each step prefetches a line twice: into the second cache a few
 // blocks ahead, where what is asked for may be dropped, and into the first one block ahead, where it may not.
 //
 // Registers: AX scratch, CX steps left, DI dst, R8 A's rows 0 to 3, R13 4 to 7, BX 8 to 11, R9 bytes between A's rows,
@@ -51,13 +54,13 @@ GLOBL columns<>(SB), RODATA|NOPTR, $64
 #define ZERO8 ZERO6; ZERO(Z12, Z13); ZERO(Z14, Z15)
 #define ZERO12 ZERO8; ZERO(Z16, Z17); ZERO(Z18, Z19); ZERO(Z20, Z21); ZERO(Z22, Z23)
 
-#define FMA1 FMA((R8), Z0, Z1)
-#define FMA2 FMA1; FMA((R8)(R9*1), Z2, Z3)
-#define FMA3 FMA2; FMA((R8)(R9*2), Z4, Z5)
-#define FMA4 FMA3; FMA((R8)(R12*1), Z6, Z7)
-#define FMA6 FMA4; FMA((R13), Z8, Z9); FMA((R13)(R9*1), Z10, Z11)
-#define FMA8 FMA6; FMA((R13)(R9*2), Z12, Z13); FMA((R13)(R12*1), Z14, Z15)
-#define FMA12 FMA8; FMA((BX), Z16, Z17); FMA((BX)(R9*1), Z18, Z19); FMA((BX)(R9*2), Z20, Z21); FMA((BX)(R12*1), Z22, Z23)
+#define EACH1(M) M((R8), Z0, Z1)
+#define EACH2(M) EACH1(M); M((R8)(R9*1), Z2, Z3)
+#define EACH3(M) EACH2(M); M((R8)(R9*2), Z4, Z5)
+#define EACH4(M) EACH3(M); M((R8)(R12*1), Z6, Z7)
+#define EACH6(M) EACH4(M); M((R13), Z8, Z9); M((R13)(R9*1), Z10, Z11)
+#define EACH8(M) EACH6(M); M((R13)(R9*2), Z12, Z13); M((R13)(R12*1), Z14, Z15)
+#define EACH12(M) EACH8(M); M((BX), Z16, Z17); M((BX)(R9*1), Z18, Z19); M((BX)(R9*2), Z20, Z21); M((BX)(R12*1), Z22, Z23)
 
 #define ROWS1(M) MOVQ DI, AX; M(AX, Z0, Z1)
 #define ROWS2(M) ROWS1(M); ADDQ SI, AX; M(AX, Z2, Z3)
@@ -67,27 +70,10 @@ GLOBL columns<>(SB), RODATA|NOPTR, $64
 #define ROWS8(M) ROWS6(M); ADDQ SI, AX; M(AX, Z12, Z13); ADDQ SI, AX; M(AX, Z14, Z15)
 #define ROWS12(M) ROWS8(M); ADDQ SI, AX; M(AX, Z16, Z17); ADDQ SI, AX; M(AX, Z18, Z19); ADDQ SI, AX; M(AX, Z20, Z21); ADDQ SI, AX; M(AX, Z22, Z23)
 
-// Sums of keys times their scales: those of the first group are the scores, those of others are added.
-#define SCALED(at, c0, c1) VMULPS Z30, c0, c0; VMULPS Z31, c1, c1; SAVE(at, c0, c1)
-#define ADDSCALED(at, c0, c1) VFMADD213PS (at), Z30, c0; VFMADD213PS 64(at), Z31, c1; SAVE(at, c0, c1)
-
-#define LOADSCALES VMOVUPS (R10)(CX*1), Z30; VMOVUPS 64(R10)(CX*1), Z31
-
-// Numbers of A for 32 values times the scales of these, for each row, to memory at SI.
-#define SCALEA(low, high, at) VMULPS low, Z30, Z29; VMOVUPS Z29, at(SI); VMULPS high, Z31, Z29; VMOVUPS Z29, (at+64)(SI)
-#define SCALEA1 SCALEA((R8), 64(R8), 0)
-#define SCALEA2 SCALEA1; SCALEA((R8)(R9*1), 64(R8)(R9*1), 128)
-#define SCALEA3 SCALEA2; SCALEA((R8)(R9*2), 64(R8)(R9*2), 256)
-#define SCALEA4 SCALEA3; SCALEA((R8)(R12*1), 64(R8)(R12*1), 384)
-#define SCALEA6 SCALEA4; SCALEA((R13), 64(R13), 512); SCALEA((R13)(R9*1), 64(R13)(R9*1), 640)
-#define SCALEA8 SCALEA6; SCALEA((R13)(R9*2), 64(R13)(R9*2), 768); SCALEA((R13)(R12*1), 64(R13)(R12*1), 896)
-#define SCALEA12 SCALEA8; SCALEA((BX), 64(BX), 1024); SCALEA((BX)(R9*1), 64(BX)(R9*1), 1152); SCALEA((BX)(R9*2), 64(BX)(R9*2), 1280); SCALEA((BX)(R12*1), 64(BX)(R12*1), 1408)
-
 // A row of a block as floats.
 #define F16 VCVTPH2PS (R10), Z30; VCVTPH2PS 32(R10), Z31
 #define F32 VMOVUPS (R10), Z30; VMOVUPS 64(R10), Z31
 #define BF16 VPSLLD $16, (R10), Z30; VPANDD (R10), Z28, Z31
-#define BYTES VPMOVSXBD (R10), Z30; VPMOVSXBD 16(R10), Z31; VCVTDQ2PS Z30, Z30; VCVTDQ2PS Z31, Z31
 
 // COLUMNS loads what BF16 needs.
 #define COLUMNS \
@@ -98,258 +84,254 @@ GLOBL columns<>(SB), RODATA|NOPTR, $64
 	VPTERNLOGD $0xFF, Z28, Z28, Z28; \
 	VPSLLD $16, Z28, Z28
 
-// PAIRS is STEPS for bytes, of which two rows are a line: asked for in every step, it would be twice as much as memory can take.
-#define PAIRS(fmas) \
-	SUBQ $2, CX; \
-	JLT odd; \
-step: \
-	PREFETCH(0); \
-	STEP(BYTES, 1, fmas); \
-	STEP(BYTES, 1, fmas); \
-	SUBQ $2, CX; \
-	JGE step; \
-odd: \
-	ADDQ $2, CX; \
-	JEQ even; \
-	STEP(BYTES, 1, fmas); \
-even:
+// A row of pairs of bytes as pairs of 16 bits, and what multiplies them with a pair of A and adds 32 bits.
+#define PAIRS VPMOVSXBW (R10), Z30; VPMOVSXBW 32(R10), Z31
+#define MAC(at, c0, c1) VPDPWSSD.BCST at, Z30, c0; VPDPWSSD.BCST at, Z31, c1
 
-// SCALES is what VALUES does before a block with scales: it takes A's numbers times them.
-#define SCALES(scale) \
-	ROWSOFA; \
-	ADDQ $128, kvArgs_a(AX); \
-	MOVQ kvArgs_scaled(AX), SI; \
-	MOVQ kvArgs_scales(AX), CX; \
-	LOADSCALES; \
-	PREFETCH(1024); \
-	PREFETCH(1088); \
-	scale; \
-	MOVQ $128, R9; \
-	MOVQ $384, R12; \
-	MOVQ SI, R8; \
-	LEAQ 512(SI), R13; \
-	LEAQ 1024(SI), BX
+// Sums of a group of keys times the scales of the keys, in Z30 and Z31, and of a row of A are added to the row of dst at AX.
+#define SCORE(at, c0, c1) \
+	VCVTDQ2PS c0, c0; \
+	VCVTDQ2PS c1, c1; \
+	VMULPS.BCST at, Z30, Z28; \
+	VMULPS.BCST at, Z31, Z29; \
+	VFMADD213PS (AX), Z28, c0; \
+	VFMADD213PS 64(AX), Z29, c1; \
+	SAVE(AX, c0, c1); \
+	ADDQ SI, AX
+
+// The same of a group of values and a row of A.
+#define WEIGHED(at, c0, c1) \
+	VBROADCASTSS at, Z29; \
+	VCVTDQ2PS c0, c0; \
+	VCVTDQ2PS c1, c1; \
+	VFMADD213PS (AX), Z29, c0; \
+	VFMADD213PS 64(AX), Z29, c1; \
+	SAVE(AX, c0, c1); \
+	ADDQ SI, AX
+
+#define SCORES(each) VMOVUPS (R10)(CX*1), Z30; VMOVUPS 64(R10)(CX*1), Z31; MOVQ DI, AX; each(SCORE)
+#define SUMS(each) MOVQ DI, AX; each(WEIGHED)
 
 // func keysF16AVX512X1(args *kvArgs)
 TEXT ·keysF16AVX512X1(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO1, ROWS1, STEPS(F16, 2, FMA1), SAVE)
+	KEYS(NOTHING, ZERO1, ROWS1, STEPS(F16, 2, EACH1(FMA)), SAVE)
 
 // func keysF16AVX512X2(args *kvArgs)
 TEXT ·keysF16AVX512X2(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO2, ROWS2, STEPS(F16, 2, FMA2), SAVE)
+	KEYS(NOTHING, ZERO2, ROWS2, STEPS(F16, 2, EACH2(FMA)), SAVE)
 
 // func keysF16AVX512X3(args *kvArgs)
 TEXT ·keysF16AVX512X3(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO3, ROWS3, STEPS(F16, 2, FMA3), SAVE)
+	KEYS(NOTHING, ZERO3, ROWS3, STEPS(F16, 2, EACH3(FMA)), SAVE)
 
 // func keysF16AVX512X4(args *kvArgs)
 TEXT ·keysF16AVX512X4(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, FMA4), SAVE)
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, EACH4(FMA)), SAVE)
 
 // func keysF16AVX512X6(args *kvArgs)
 TEXT ·keysF16AVX512X6(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO6, ROWS6, STEPS(F16, 2, FMA6), SAVE)
+	KEYS(NOTHING, ZERO6, ROWS6, STEPS(F16, 2, EACH6(FMA)), SAVE)
 
 // func keysF16AVX512X8(args *kvArgs)
 TEXT ·keysF16AVX512X8(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO8, ROWS8, STEPS(F16, 2, FMA8), SAVE)
+	KEYS(NOTHING, ZERO8, ROWS8, STEPS(F16, 2, EACH8(FMA)), SAVE)
 
 // func keysF16AVX512X12(args *kvArgs)
 TEXT ·keysF16AVX512X12(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO12, ROWS12, STEPS(F16, 2, FMA12), SAVE)
+	KEYS(NOTHING, ZERO12, ROWS12, STEPS(F16, 2, EACH12(FMA)), SAVE)
 
 // func keysF32AVX512X1(args *kvArgs)
 TEXT ·keysF32AVX512X1(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO1, ROWS1, STEPS(F32, 4, FMA1), SAVE)
+	KEYS(NOTHING, ZERO1, ROWS1, STEPS(F32, 4, EACH1(FMA)), SAVE)
 
 // func keysF32AVX512X2(args *kvArgs)
 TEXT ·keysF32AVX512X2(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO2, ROWS2, STEPS(F32, 4, FMA2), SAVE)
+	KEYS(NOTHING, ZERO2, ROWS2, STEPS(F32, 4, EACH2(FMA)), SAVE)
 
 // func keysF32AVX512X3(args *kvArgs)
 TEXT ·keysF32AVX512X3(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO3, ROWS3, STEPS(F32, 4, FMA3), SAVE)
+	KEYS(NOTHING, ZERO3, ROWS3, STEPS(F32, 4, EACH3(FMA)), SAVE)
 
 // func keysF32AVX512X4(args *kvArgs)
 TEXT ·keysF32AVX512X4(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, FMA4), SAVE)
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, EACH4(FMA)), SAVE)
 
 // func keysF32AVX512X6(args *kvArgs)
 TEXT ·keysF32AVX512X6(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO6, ROWS6, STEPS(F32, 4, FMA6), SAVE)
+	KEYS(NOTHING, ZERO6, ROWS6, STEPS(F32, 4, EACH6(FMA)), SAVE)
 
 // func keysF32AVX512X8(args *kvArgs)
 TEXT ·keysF32AVX512X8(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO8, ROWS8, STEPS(F32, 4, FMA8), SAVE)
+	KEYS(NOTHING, ZERO8, ROWS8, STEPS(F32, 4, EACH8(FMA)), SAVE)
 
 // func keysF32AVX512X12(args *kvArgs)
 TEXT ·keysF32AVX512X12(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO12, ROWS12, STEPS(F32, 4, FMA12), SAVE)
+	KEYS(NOTHING, ZERO12, ROWS12, STEPS(F32, 4, EACH12(FMA)), SAVE)
 
 // func keysBF16AVX512X1(args *kvArgs)
 TEXT ·keysBF16AVX512X1(SB), NOSPLIT, $0-8
-	KEYS(COLUMNS, ZERO1, ROWS1, STEPS(BF16, 2, FMA1), SAVEPAIRS)
+	KEYS(COLUMNS, ZERO1, ROWS1, STEPS(BF16, 2, EACH1(FMA)), SAVEPAIRS)
 
 // func keysBF16AVX512X2(args *kvArgs)
 TEXT ·keysBF16AVX512X2(SB), NOSPLIT, $0-8
-	KEYS(COLUMNS, ZERO2, ROWS2, STEPS(BF16, 2, FMA2), SAVEPAIRS)
+	KEYS(COLUMNS, ZERO2, ROWS2, STEPS(BF16, 2, EACH2(FMA)), SAVEPAIRS)
 
 // func keysBF16AVX512X3(args *kvArgs)
 TEXT ·keysBF16AVX512X3(SB), NOSPLIT, $0-8
-	KEYS(COLUMNS, ZERO3, ROWS3, STEPS(BF16, 2, FMA3), SAVEPAIRS)
+	KEYS(COLUMNS, ZERO3, ROWS3, STEPS(BF16, 2, EACH3(FMA)), SAVEPAIRS)
 
 // func keysBF16AVX512X4(args *kvArgs)
 TEXT ·keysBF16AVX512X4(SB), NOSPLIT, $0-8
-	KEYS(COLUMNS, ZERO4, ROWS4, STEPS(BF16, 2, FMA4), SAVEPAIRS)
+	KEYS(COLUMNS, ZERO4, ROWS4, STEPS(BF16, 2, EACH4(FMA)), SAVEPAIRS)
 
 // func keysBF16AVX512X6(args *kvArgs)
 TEXT ·keysBF16AVX512X6(SB), NOSPLIT, $0-8
-	KEYS(COLUMNS, ZERO6, ROWS6, STEPS(BF16, 2, FMA6), SAVEPAIRS)
+	KEYS(COLUMNS, ZERO6, ROWS6, STEPS(BF16, 2, EACH6(FMA)), SAVEPAIRS)
 
 // func keysBF16AVX512X8(args *kvArgs)
 TEXT ·keysBF16AVX512X8(SB), NOSPLIT, $0-8
-	KEYS(COLUMNS, ZERO8, ROWS8, STEPS(BF16, 2, FMA8), SAVEPAIRS)
+	KEYS(COLUMNS, ZERO8, ROWS8, STEPS(BF16, 2, EACH8(FMA)), SAVEPAIRS)
 
 // func keysBF16AVX512X12(args *kvArgs)
 TEXT ·keysBF16AVX512X12(SB), NOSPLIT, $0-8
-	KEYS(COLUMNS, ZERO12, ROWS12, STEPS(BF16, 2, FMA12), SAVEPAIRS)
+	KEYS(COLUMNS, ZERO12, ROWS12, STEPS(BF16, 2, EACH12(FMA)), SAVEPAIRS)
 
 // func keysQ8AVX512X1(args *kvArgs)
 TEXT ·keysQ8AVX512X1(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO1, ROWS1, PAIRS(FMA1))
+	KEYSBYTES(ZERO1, STEPS(PAIRS, 2, EACH1(MAC)), SCORES(EACH1))
 
 // func keysQ8AVX512X2(args *kvArgs)
 TEXT ·keysQ8AVX512X2(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO2, ROWS2, PAIRS(FMA2))
+	KEYSBYTES(ZERO2, STEPS(PAIRS, 2, EACH2(MAC)), SCORES(EACH2))
 
 // func keysQ8AVX512X3(args *kvArgs)
 TEXT ·keysQ8AVX512X3(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO3, ROWS3, PAIRS(FMA3))
+	KEYSBYTES(ZERO3, STEPS(PAIRS, 2, EACH3(MAC)), SCORES(EACH3))
 
 // func keysQ8AVX512X4(args *kvArgs)
 TEXT ·keysQ8AVX512X4(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO4, ROWS4, PAIRS(FMA4))
+	KEYSBYTES(ZERO4, STEPS(PAIRS, 2, EACH4(MAC)), SCORES(EACH4))
 
 // func keysQ8AVX512X6(args *kvArgs)
 TEXT ·keysQ8AVX512X6(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO6, ROWS6, PAIRS(FMA6))
+	KEYSBYTES(ZERO6, STEPS(PAIRS, 2, EACH6(MAC)), SCORES(EACH6))
 
 // func keysQ8AVX512X8(args *kvArgs)
 TEXT ·keysQ8AVX512X8(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO8, ROWS8, PAIRS(FMA8))
+	KEYSBYTES(ZERO8, STEPS(PAIRS, 2, EACH8(MAC)), SCORES(EACH8))
 
 // func keysQ8AVX512X12(args *kvArgs)
 TEXT ·keysQ8AVX512X12(SB), NOSPLIT, $0-8
-	KEYSQ8(ZERO12, ROWS12, PAIRS(FMA12))
+	KEYSBYTES(ZERO12, STEPS(PAIRS, 2, EACH12(MAC)), SCORES(EACH12))
 
 // func valuesF16AVX512X1(args *kvArgs)
 TEXT ·valuesF16AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO1, ROWS1, STEPS(F16, 2, FMA1), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO1, ROWS1, STEPS(F16, 2, EACH1(FMA)), LOAD, SAVE)
 
 // func valuesF16AVX512X2(args *kvArgs)
 TEXT ·valuesF16AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO2, ROWS2, STEPS(F16, 2, FMA2), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO2, ROWS2, STEPS(F16, 2, EACH2(FMA)), LOAD, SAVE)
 
 // func valuesF16AVX512X3(args *kvArgs)
 TEXT ·valuesF16AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO3, ROWS3, STEPS(F16, 2, FMA3), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO3, ROWS3, STEPS(F16, 2, EACH3(FMA)), LOAD, SAVE)
 
 // func valuesF16AVX512X4(args *kvArgs)
 TEXT ·valuesF16AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, FMA4), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, EACH4(FMA)), LOAD, SAVE)
 
 // func valuesF16AVX512X6(args *kvArgs)
 TEXT ·valuesF16AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO6, ROWS6, STEPS(F16, 2, FMA6), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO6, ROWS6, STEPS(F16, 2, EACH6(FMA)), LOAD, SAVE)
 
 // func valuesF16AVX512X8(args *kvArgs)
 TEXT ·valuesF16AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO8, ROWS8, STEPS(F16, 2, FMA8), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO8, ROWS8, STEPS(F16, 2, EACH8(FMA)), LOAD, SAVE)
 
 // func valuesF16AVX512X12(args *kvArgs)
 TEXT ·valuesF16AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO12, ROWS12, STEPS(F16, 2, FMA12), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO12, ROWS12, STEPS(F16, 2, EACH12(FMA)), LOAD, SAVE)
 
 // func valuesF32AVX512X1(args *kvArgs)
 TEXT ·valuesF32AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO1, ROWS1, STEPS(F32, 4, FMA1), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO1, ROWS1, STEPS(F32, 4, EACH1(FMA)), LOAD, SAVE)
 
 // func valuesF32AVX512X2(args *kvArgs)
 TEXT ·valuesF32AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO2, ROWS2, STEPS(F32, 4, FMA2), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO2, ROWS2, STEPS(F32, 4, EACH2(FMA)), LOAD, SAVE)
 
 // func valuesF32AVX512X3(args *kvArgs)
 TEXT ·valuesF32AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO3, ROWS3, STEPS(F32, 4, FMA3), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO3, ROWS3, STEPS(F32, 4, EACH3(FMA)), LOAD, SAVE)
 
 // func valuesF32AVX512X4(args *kvArgs)
 TEXT ·valuesF32AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, FMA4), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, EACH4(FMA)), LOAD, SAVE)
 
 // func valuesF32AVX512X6(args *kvArgs)
 TEXT ·valuesF32AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO6, ROWS6, STEPS(F32, 4, FMA6), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO6, ROWS6, STEPS(F32, 4, EACH6(FMA)), LOAD, SAVE)
 
 // func valuesF32AVX512X8(args *kvArgs)
 TEXT ·valuesF32AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO8, ROWS8, STEPS(F32, 4, FMA8), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO8, ROWS8, STEPS(F32, 4, EACH8(FMA)), LOAD, SAVE)
 
 // func valuesF32AVX512X12(args *kvArgs)
 TEXT ·valuesF32AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO12, ROWS12, STEPS(F32, 4, FMA12), LOAD, SAVE, NOTHING)
+	VALUES(NOTHING, ZERO12, ROWS12, STEPS(F32, 4, EACH12(FMA)), LOAD, SAVE)
 
 // func valuesBF16AVX512X1(args *kvArgs)
 TEXT ·valuesBF16AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(COLUMNS, ZERO1, ROWS1, STEPS(BF16, 2, FMA1), LOADPAIRS, SAVEPAIRS, NOTHING)
+	VALUES(COLUMNS, ZERO1, ROWS1, STEPS(BF16, 2, EACH1(FMA)), LOADPAIRS, SAVEPAIRS)
 
 // func valuesBF16AVX512X2(args *kvArgs)
 TEXT ·valuesBF16AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(COLUMNS, ZERO2, ROWS2, STEPS(BF16, 2, FMA2), LOADPAIRS, SAVEPAIRS, NOTHING)
+	VALUES(COLUMNS, ZERO2, ROWS2, STEPS(BF16, 2, EACH2(FMA)), LOADPAIRS, SAVEPAIRS)
 
 // func valuesBF16AVX512X3(args *kvArgs)
 TEXT ·valuesBF16AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(COLUMNS, ZERO3, ROWS3, STEPS(BF16, 2, FMA3), LOADPAIRS, SAVEPAIRS, NOTHING)
+	VALUES(COLUMNS, ZERO3, ROWS3, STEPS(BF16, 2, EACH3(FMA)), LOADPAIRS, SAVEPAIRS)
 
 // func valuesBF16AVX512X4(args *kvArgs)
 TEXT ·valuesBF16AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(COLUMNS, ZERO4, ROWS4, STEPS(BF16, 2, FMA4), LOADPAIRS, SAVEPAIRS, NOTHING)
+	VALUES(COLUMNS, ZERO4, ROWS4, STEPS(BF16, 2, EACH4(FMA)), LOADPAIRS, SAVEPAIRS)
 
 // func valuesBF16AVX512X6(args *kvArgs)
 TEXT ·valuesBF16AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(COLUMNS, ZERO6, ROWS6, STEPS(BF16, 2, FMA6), LOADPAIRS, SAVEPAIRS, NOTHING)
+	VALUES(COLUMNS, ZERO6, ROWS6, STEPS(BF16, 2, EACH6(FMA)), LOADPAIRS, SAVEPAIRS)
 
 // func valuesBF16AVX512X8(args *kvArgs)
 TEXT ·valuesBF16AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(COLUMNS, ZERO8, ROWS8, STEPS(BF16, 2, FMA8), LOADPAIRS, SAVEPAIRS, NOTHING)
+	VALUES(COLUMNS, ZERO8, ROWS8, STEPS(BF16, 2, EACH8(FMA)), LOADPAIRS, SAVEPAIRS)
 
 // func valuesBF16AVX512X12(args *kvArgs)
 TEXT ·valuesBF16AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(COLUMNS, ZERO12, ROWS12, STEPS(BF16, 2, FMA12), LOADPAIRS, SAVEPAIRS, NOTHING)
+	VALUES(COLUMNS, ZERO12, ROWS12, STEPS(BF16, 2, EACH12(FMA)), LOADPAIRS, SAVEPAIRS)
 
 // func valuesQ8AVX512X1(args *kvArgs)
 TEXT ·valuesQ8AVX512X1(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO1, ROWS1, PAIRS(FMA1), LOAD, SAVE, SCALES(SCALEA1))
+	VALUESBYTES(ZERO1, STEPS(PAIRS, 2, EACH1(MAC)), SUMS(EACH1))
 
 // func valuesQ8AVX512X2(args *kvArgs)
 TEXT ·valuesQ8AVX512X2(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO2, ROWS2, PAIRS(FMA2), LOAD, SAVE, SCALES(SCALEA2))
+	VALUESBYTES(ZERO2, STEPS(PAIRS, 2, EACH2(MAC)), SUMS(EACH2))
 
 // func valuesQ8AVX512X3(args *kvArgs)
 TEXT ·valuesQ8AVX512X3(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO3, ROWS3, PAIRS(FMA3), LOAD, SAVE, SCALES(SCALEA3))
+	VALUESBYTES(ZERO3, STEPS(PAIRS, 2, EACH3(MAC)), SUMS(EACH3))
 
 // func valuesQ8AVX512X4(args *kvArgs)
 TEXT ·valuesQ8AVX512X4(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO4, ROWS4, PAIRS(FMA4), LOAD, SAVE, SCALES(SCALEA4))
+	VALUESBYTES(ZERO4, STEPS(PAIRS, 2, EACH4(MAC)), SUMS(EACH4))
 
 // func valuesQ8AVX512X6(args *kvArgs)
 TEXT ·valuesQ8AVX512X6(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO6, ROWS6, PAIRS(FMA6), LOAD, SAVE, SCALES(SCALEA6))
+	VALUESBYTES(ZERO6, STEPS(PAIRS, 2, EACH6(MAC)), SUMS(EACH6))
 
 // func valuesQ8AVX512X8(args *kvArgs)
 TEXT ·valuesQ8AVX512X8(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO8, ROWS8, PAIRS(FMA8), LOAD, SAVE, SCALES(SCALEA8))
+	VALUESBYTES(ZERO8, STEPS(PAIRS, 2, EACH8(MAC)), SUMS(EACH8))
 
 // func valuesQ8AVX512X12(args *kvArgs)
 TEXT ·valuesQ8AVX512X12(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO12, ROWS12, PAIRS(FMA12), LOAD, SAVE, SCALES(SCALEA12))
+	VALUESBYTES(ZERO12, STEPS(PAIRS, 2, EACH12(MAC)), SUMS(EACH12))

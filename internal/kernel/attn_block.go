@@ -48,14 +48,16 @@ const maxFloat = 3e38
 //
 // A row of a key group is one component of 32 keys, so that a vector holds one component of consecutive keys and a score
 // needs no sum across it. A row of a value group is 32 components of one value, for the same reason. Either product reads a
-// block from its first byte to its last.
+// block from its first byte to its last. Bytes are multiplied in pairs, so two of their rows are one: the two components of a
+// key, or of two values, lie side by side.
 //
 // Shapes: keys [D, P], the last group being shorter if D is no multiple of 32; values [W/32, P, 32], W being D rounded up to
-// a multiple of 32; scales [P] in each group.
+// a multiple of 32; of bytes [D/2, P, 2] and [W/32, P/2, 32, 2]; scales [P] in each group.
 type KVLayout struct {
 	Type  KVType
 	Keys  bool
 	dim   int // D for keys, W for values
+	pair  int // numbers of a column in a row: 2 of bytes, 1 of others
 	row   int // bytes of a row
 	group int // bytes of a whole group, with scales
 	Bytes int // of a head
@@ -70,15 +72,19 @@ func ValueLayout(t KVType, dim int) KVLayout {
 }
 
 func layoutOf(t KVType, dim int, keys bool) KVLayout {
-	l := KVLayout{Type: t, Keys: keys, dim: dim, row: KVBlock * t.size()}
+	l := KVLayout{Type: t, Keys: keys, dim: dim, pair: 1}
 	scales := 0
 	if t == KVQ8 {
-		scales = 4 * KVBlock
+		l.pair, scales = 2, 4*KVBlock
 	}
-	l.group = BlockCols*l.row + scales
-	l.Bytes = dim*l.row + (dim+BlockCols-1)/BlockCols*scales
+	l.row = KVBlock * l.pair * t.size()
+	l.group = l.rows(BlockCols)*l.row + scales
+	l.Bytes = l.rows(dim)*l.row + (dim+BlockCols-1)/BlockCols*scales
 	return l
 }
+
+// rows is how many rows so many components of a key take, or so many values.
+func (l *KVLayout) rows(n int) int { return (n + l.pair - 1) / l.pair }
 
 // at is where component c of position slot begins, in bytes of the block.
 func (l *KVLayout) at(slot, c int) int {
@@ -86,7 +92,7 @@ func (l *KVLayout) at(slot, c int) int {
 	if !l.Keys {
 		row, column = slot, row
 	}
-	return c/BlockCols*l.group + row*l.row + column*l.Type.size()
+	return c/BlockCols*l.group + row/l.pair*l.row + (column*l.pair+row%l.pair)*l.Type.size()
 }
 
 // scaleAt is where the scale of component c of position slot begins.
@@ -96,7 +102,7 @@ func (l *KVLayout) scaleAt(slot, c int) int {
 	if l.Keys {
 		rows = min(BlockCols, l.dim-first)
 	}
-	return first/BlockCols*l.group + rows*l.row + 4*slot
+	return first/BlockCols*l.group + l.rows(rows)*l.row + 4*slot
 }
 
 // Store writes x as position slot of a head's block: its key or its value.
@@ -127,7 +133,11 @@ func (l *KVLayout) storePart(block []byte, slot, c int, x []float32) {
 	case KVQ8:
 		record := recordOf(x)
 		for i, code := range record[:len(x)] {
-			block[at+i*step] = code
+			if l.Keys {
+				block[at+i/2*step+i%2] = code
+			} else {
+				block[at+2*i] = code
+			}
 		}
 		copy(block[l.scaleAt(slot, c):][:4], record[recordScale:])
 	case KVF16, KVBF16:
@@ -178,12 +188,17 @@ func (l *KVLayout) number(block []byte, slot, c int) float32 {
 	return float32(int8(number[0]))
 }
 
+// scales are those of the group of component c, which KVQ8 has.
+func (l *KVLayout) scales(block []byte, c int) *[KVBlock]float32 {
+	return (*[KVBlock]float32)(unsafe.Pointer(unsafe.SliceData(block[l.scaleAt(0, c):][:4*KVBlock])))
+}
+
 // scale is what component c of position slot is multiplied by. Types without scales have 1.
 func (l *KVLayout) scale(block []byte, slot, c int) float32 {
 	if l.Type != KVQ8 {
 		return 1
 	}
-	return math.Float32frombits(binary.NativeEndian.Uint32(block[l.scaleAt(slot, c):]))
+	return l.scales(block, c)[slot]
 }
 
 // halvesOf gives bytes as 16-bit numbers; they start at an even address.

@@ -6,6 +6,9 @@ package kernel
 type kvFunc func(args *kvArgs)
 
 //go:noescape
+func fixAVX2(args *fixArgs)
+
+//go:noescape
 func keysF16AVX2X1(args *kvArgs)
 
 //go:noescape
@@ -312,6 +315,7 @@ var kvTiers = [avx512 + 1][kvTypes]kvKernels{
 			values: bySize(map[int]kvFunc{1: valuesBF16AVX2X1, 2: valuesBF16AVX2X2, 3: valuesBF16AVX2X3, 4: valuesBF16AVX2X4, 6: valuesBF16AVX2X6}),
 		},
 		KVQ8: {
+			wide:   3,
 			keys:   bySize(map[int]kvFunc{1: keysQ8AVX2X1, 2: keysQ8AVX2X2, 3: keysQ8AVX2X3, 4: keysQ8AVX2X4, 6: keysQ8AVX2X6}),
 			values: bySize(map[int]kvFunc{1: valuesQ8AVX2X1, 2: valuesQ8AVX2X2, 3: valuesQ8AVX2X3, 4: valuesQ8AVX2X4, 6: valuesQ8AVX2X6}),
 		},

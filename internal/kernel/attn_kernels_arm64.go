@@ -129,20 +129,20 @@ func valuesQ8NEONX6(args *kvArgs)
 // kvNeon has the kernels of each type, the same for all tiers.
 var kvNeon = [kvTypes]kvKernels{
 	KVF16: {
-		keys:    bySize(map[int]kvFunc{1: keysF16NEONX1, 2: keysF16NEONX2, 3: keysF16NEONX3, 4: keysF16NEONX4, 6: keysF16NEONX6}),
-		values:  bySize(map[int]kvFunc{1: valuesF16NEONX1, 2: valuesF16NEONX2, 3: valuesF16NEONX3, 4: valuesF16NEONX4, 6: valuesF16NEONX6}),
+		keys:   bySize(map[int]kvFunc{1: keysF16NEONX1, 2: keysF16NEONX2, 3: keysF16NEONX3, 4: keysF16NEONX4, 6: keysF16NEONX6}),
+		values: bySize(map[int]kvFunc{1: valuesF16NEONX1, 2: valuesF16NEONX2, 3: valuesF16NEONX3, 4: valuesF16NEONX4, 6: valuesF16NEONX6}),
 	},
 	KVF32: {
-		keys:    bySize(map[int]kvFunc{1: keysF32NEONX1, 2: keysF32NEONX2, 3: keysF32NEONX3, 4: keysF32NEONX4, 6: keysF32NEONX6}),
-		values:  bySize(map[int]kvFunc{1: valuesF32NEONX1, 2: valuesF32NEONX2, 3: valuesF32NEONX3, 4: valuesF32NEONX4, 6: valuesF32NEONX6}),
+		keys:   bySize(map[int]kvFunc{1: keysF32NEONX1, 2: keysF32NEONX2, 3: keysF32NEONX3, 4: keysF32NEONX4, 6: keysF32NEONX6}),
+		values: bySize(map[int]kvFunc{1: valuesF32NEONX1, 2: valuesF32NEONX2, 3: valuesF32NEONX3, 4: valuesF32NEONX4, 6: valuesF32NEONX6}),
 	},
 	KVBF16: {
-		keys:    bySize(map[int]kvFunc{1: keysBF16NEONX1, 2: keysBF16NEONX2, 3: keysBF16NEONX3, 4: keysBF16NEONX4, 6: keysBF16NEONX6}),
-		values:  bySize(map[int]kvFunc{1: valuesBF16NEONX1, 2: valuesBF16NEONX2, 3: valuesBF16NEONX3, 4: valuesBF16NEONX4, 6: valuesBF16NEONX6}),
+		keys:   bySize(map[int]kvFunc{1: keysBF16NEONX1, 2: keysBF16NEONX2, 3: keysBF16NEONX3, 4: keysBF16NEONX4, 6: keysBF16NEONX6}),
+		values: bySize(map[int]kvFunc{1: valuesBF16NEONX1, 2: valuesBF16NEONX2, 3: valuesBF16NEONX3, 4: valuesBF16NEONX4, 6: valuesBF16NEONX6}),
 	},
 	KVQ8: {
-		keys:    bySize(map[int]kvFunc{1: keysQ8NEONX1, 2: keysQ8NEONX2, 3: keysQ8NEONX3, 4: keysQ8NEONX4, 6: keysQ8NEONX6}),
-		values:  bySize(map[int]kvFunc{1: valuesQ8NEONX1, 2: valuesQ8NEONX2, 3: valuesQ8NEONX3, 4: valuesQ8NEONX4, 6: valuesQ8NEONX6}),
+		keys:   bySize(map[int]kvFunc{1: keysQ8NEONX1, 2: keysQ8NEONX2, 3: keysQ8NEONX3, 4: keysQ8NEONX4, 6: keysQ8NEONX6}),
+		values: bySize(map[int]kvFunc{1: valuesQ8NEONX1, 2: valuesQ8NEONX2, 3: valuesQ8NEONX3, 4: valuesQ8NEONX4, 6: valuesQ8NEONX6}),
 	},
 }
 

@@ -52,53 +52,98 @@ type KVProduct struct {
 	Next      KVBlocks
 	NextTable []int32
 
-	order [2 * KVTileBlocks]unsafe.Pointer // the blocks of Table, and as many of those that come next
-	part  [KVTileRows * KVBlock]float32    // memory for what a type with scales needs: see kvArgs
-	args  kvArgs
+	order   [2 * KVTileBlocks]unsafe.Pointer // the blocks of Table, and as many of those that come next
+	queries []fixedGroup                     // keys of bytes: A [Rows, groups of D]
+	weights []fixedGroup                     // values of bytes: A for a block times its scales [groups of W, KVTileRows]
+	fix     fixArgs                          // what these are made of
+	args    kvArgs
 }
 
 // kvArgs is what the assembly reads. Strides are in bytes.
 type kvArgs struct {
 	dst    *float32
 	ldd    uintptr
-	a      *float32
+	a      unsafe.Pointer // *float32 or *fixedGroup
 	lda    uintptr
 	order  *unsafe.Pointer // blocks: those to do, and as many that come next
 	ahead  int             // how many later in order the block is that goes to the second cache
 	offset uintptr         // of the first number to read in each block
-	scales uintptr         // from there to the scales of the columns; keys: from the end of a group's rows
+	scales uintptr         // keys of bytes: from the end of a group's rows to the scales of the columns
 	at     int             // index in order
-	count  int             // keys: blocks to do; values: positions to do
-	depth  int             // components of a key
-	fresh  int             // values: whether dst is overwritten; keys with scales: whether a group is the first
-	left   int             // keys with scales: components of later groups
-	scaled *float32        // values with scales: memory for the numbers of A times the scales of a block [Rows, P]
+	count  int             // keys: blocks to do; values: positions to do; values of bytes: groups to do
+	depth  int             // rows of a key's components
+	fresh  int             // values: whether dst is overwritten
+	left   int             // keys of bytes: rows of later groups
+	skip   int             // keys of bytes: pairs that a group lacks
 }
 
-// MulKeys sets p.Dst to the scores of all positions of the blocks: p.A times the keys.
+// SetA tells that p.A has changed: MulKeys wants to know. It must have its size, as must Rows and AStride.
+func (p *KVProduct) SetA() {
+	if p.B.Type != KVQ8 {
+		return
+	}
+	groups := (p.B.dim + BlockCols - 1) / BlockCols
+	if need := p.Rows * groups; cap(p.queries) < need {
+		p.queries = make([]fixedGroup, need)
+	}
+	p.queries = p.queries[:p.Rows*groups]
+	for r := range p.Rows {
+		fixRow(p.queries[r*groups:][:groups], p.A[r*p.AStride:][:p.B.dim])
+	}
+}
+
+// MulKeys sets p.Dst to the scores of all positions of the blocks: p.A times the keys. SetA must have been called.
 //
 // Shapes: A [Rows, D]; blocks [D, P]; Dst [Rows, P·len(Table)].
 // Each score is one chain of fused multiply-adds over the components in order, so its bits depend on its own query and key
-// only, and are the same on every tier. KVQ8 has such a chain for each group of components; times its scale it is rounded, and
-// those of later groups are added by a fused multiply-add.
+// only, and are the same on every tier. With KVQ8 it is one over groups of components, of the sum of a group's products, which
+// is an integer, and the product of both scales: see fixedGroup.
 func MulKeys(p *KVProduct) {
-	p.prepare(len(p.Table)*KVBlock, p.B.dim)
-	if len(p.Table) > 0 {
-		mulKeys(p)
+	p.list(len(p.Table)*KVBlock, p.B.dim)
+	if len(p.Table) == 0 {
+		return
 	}
+	if p.B.Type == KVQ8 {
+		p.clear(len(p.Table) * KVBlock)
+	}
+	mulKeys(p)
 }
 
 // MulValues computes p.Dst += p.A times the values of the first positions of the blocks, or sets it if fresh says so.
 //
 // Shapes: A [Rows, positions], with room for whole blocks; blocks [W/32, P, 32], of which positions rows count; Dst [Rows, W].
-// Each element is one chain of fused multiply-adds over the positions in order: see MulKeys. With KVQ8 a number of A is first
-// multiplied by the scale of the value, and rounded.
+// Each element is one chain of fused multiply-adds over the positions in order: see MulKeys. With KVQ8 the numbers of A
+// behind positions, up to a whole block, must be 0. Those of a block times the scales of the values, rounded, are a fixedGroup: the
+// chain is over blocks, of the sum of a block's products, which is an integer, and the scale of the group.
 func MulValues(p *KVProduct, positions int, fresh bool) {
-	p.prepare(p.B.dim, (positions+KVBlock-1)/KVBlock*KVBlock)
+	p.list(p.B.dim, (positions+KVBlock-1)/KVBlock*KVBlock)
 	if positions > len(p.Table)*KVBlock {
 		panic(fmt.Sprintf("kernel: %d positions in %d blocks", positions, len(p.Table)))
 	}
+	if p.B.Type == KVQ8 {
+		p.mulBytes(positions, fresh)
+		return
+	}
 	mulValues(p, positions, fresh)
+}
+
+// mulBytes is MulValues for KVQ8.
+func (p *KVProduct) mulBytes(positions int, fresh bool) {
+	if fresh {
+		p.clear(p.B.dim)
+	}
+	groups := p.B.dim / KVTileCols
+	if len(p.weights) < groups*KVTileRows {
+		p.weights = make([]fixedGroup, groups*KVTileRows)
+	}
+	for i := 0; i*KVBlock < positions; i++ {
+		p.fix = fixArgs{
+			dst: &p.weights[0], x: &p.A[i*KVBlock], ldx: uintptr(p.AStride) * 4,
+			scales: &p.B.scales(p.B.At(int(p.Table[i])), 0)[0], lds: uintptr(p.B.group), rows: p.Rows, groups: groups,
+		}
+		fix(&p.fix)
+		mulBytes(p, i)
+	}
 }
 
 // Softmax turns the scores in p.A into weights: each row's first scores, so many as columns says, become e^(score-maximum). It
@@ -115,8 +160,8 @@ func (p *KVProduct) Softmax(columns int, maxima, sums []float32) {
 	s.run()
 }
 
-// prepare lists the blocks. It panics if memory does not suffice for a result of so many columns from so many columns of A.
-func (p *KVProduct) prepare(columns, depth int) {
+// list lists the blocks. It panics if memory does not suffice for a result of so many columns from so many columns of A.
+func (p *KVProduct) list(columns, depth int) {
 	if p.Rows < 1 || p.Rows > KVTileRows || depth < 1 || len(p.Table) > KVTileBlocks {
 		panic(fmt.Sprintf("kernel: product of %d rows of %d with %d blocks", p.Rows, depth, len(p.Table)))
 	}
@@ -137,41 +182,39 @@ func (p *KVProduct) prepare(columns, depth int) {
 }
 
 func mulKeysGo(p *KVProduct) {
-	p.clear(len(p.Table) * KVBlock)
+	if p.B.Type != KVQ8 {
+		p.clear(len(p.Table) * KVBlock)
+	}
+	groups := (p.B.dim + BlockCols - 1) / BlockCols
 	for i, id := range p.Table {
 		block := p.B.At(int(id))
 		for c := 0; c < p.B.dim; c += BlockCols {
 			if p.B.Type != KVQ8 {
-				p.addKeys(p.Dst[i*KVBlock:], p.DstStride, block, c)
+				p.addKeys(i, block, c)
 				continue
 			}
-			clear(p.part[:])
-			p.addKeys(p.part[:], KVBlock, block, c)
 			for at := range p.Rows * KVBlock {
-				addScaledSum(&p.Dst[at/KVBlock*p.DstStride+i*KVBlock+at%KVBlock], p.part[at], p.B.scale(block, at%KVBlock, c), c == 0)
+				r, slot := at/KVBlock, at%KVBlock
+				query, sum := &p.queries[r*groups+c/BlockCols], int32(0)
+				for k := range min(BlockCols, p.B.dim-c) {
+					sum += query.number(k) * int32(p.B.number(block, slot, c+k))
+				}
+				score := &p.Dst[r*p.DstStride+i*KVBlock+slot]
+				*score = fma(float32(sum), p.B.scale(block, slot, c)*query.scale, *score)
 			}
 		}
 	}
 }
 
-// addScaledSum adds a group's sum times its scale to a score, or makes it the score if it is the first.
-func addScaledSum(score *float32, sum, scale float32, first bool) {
-	if first {
-		*score = sum * scale
-		return
-	}
-	*score = fma(sum, scale, *score)
-}
-
-// addKeys adds the products of the group of components that begins at first to rows of dst.
-func (p *KVProduct) addKeys(dst []float32, stride int, block []byte, first int) {
+// addKeys adds the products of the group of components that begins at first to the scores of block i of the table.
+func (p *KVProduct) addKeys(i int, block []byte, first int) {
 	var keys [KVBlock]float32 // one component of each
 	for c := first; c < min(first+BlockCols, p.B.dim); c++ {
 		for slot := range keys {
 			keys[slot] = p.B.number(block, slot, c)
 		}
 		for r := range p.Rows {
-			addScaledRow(dst[r*stride:], p.A[r*p.AStride+c], &keys)
+			addScaledRow(p.Dst[r*p.DstStride+i*KVBlock:], p.A[r*p.AStride+c], &keys)
 		}
 	}
 }
@@ -187,11 +230,24 @@ func mulValuesGo(p *KVProduct, positions int, fresh bool) {
 			for i := range values {
 				values[i] = p.B.number(block, slot, c+i)
 			}
-			scale := p.B.scale(block, slot, c)
 			for r := range p.Rows {
-				addScaledRow(p.Dst[r*p.DstStride+c:], p.A[r*p.AStride+pos]*scale, &values)
+				addScaledRow(p.Dst[r*p.DstStride+c:], p.A[r*p.AStride+pos], &values)
 			}
 		}
+	}
+}
+
+// mulBytesGo adds the products of p.weights with the values of block i of the table.
+func mulBytesGo(p *KVProduct, i int) {
+	block := p.B.At(int(p.Table[i]))
+	for at := range p.Rows * p.B.dim {
+		r, c := at%p.Rows, at/p.Rows
+		weights, sum := &p.weights[c/KVTileCols*KVTileRows+r], int32(0)
+		for slot := range KVBlock {
+			sum += weights.number(slot) * int32(p.B.number(block, slot, c))
+		}
+		y := &p.Dst[r*p.DstStride+c]
+		*y = fma(float32(sum), weights.scale, *y)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -42,6 +43,7 @@ func TestProductsWithKeysGiveTheBitsOfTheirTwin(t *testing.T) {
 				p.A, p.B = randomFloats(r, rows*p.AStride, 1), randomBlocks(r, KeyLayout(typ, dim), dim, 3)
 				onEachTier(t, fmt.Sprintf("%v, %d rows of %d", typ, rows, dim), func() []float32 {
 					p.Dst = make([]float32, rows*p.DstStride)
+					p.SetA()
 					MulKeys(&p)
 					return p.Dst
 				})
@@ -57,6 +59,9 @@ func TestProductsWithValuesGiveTheBitsOfTheirTwin(t *testing.T) {
 			for _, positions := range []int{1, 31, 32, 33, 96} {
 				p := KVProduct{Rows: rows, DstStride: 72, AStride: 100, Table: []int32{2, 0, 1}}
 				p.A, p.B = randomFloats(r, rows*p.AStride, 1), randomBlocks(r, ValueLayout(typ, 40), 40, 3)
+				if typ == KVQ8 {
+					clearBehind(p.A, p.AStride, positions)
+				}
 				start := randomFloats(r, rows*p.DstStride, 1)
 				for _, fresh := range []bool{true, false} {
 					onEachTier(t, fmt.Sprintf("%v, %d rows, %d positions, fresh %v", typ, rows, positions, fresh), func() []float32 {
@@ -65,6 +70,56 @@ func TestProductsWithValuesGiveTheBitsOfTheirTwin(t *testing.T) {
 						return p.Dst
 					})
 				}
+			}
+		}
+	}
+}
+
+// clearBehind makes the numbers of rows behind the first n 0.
+func clearBehind(a []float32, stride, n int) {
+	for i := range a {
+		if i%stride >= n {
+			a[i] = 0
+		}
+	}
+}
+
+func TestFixedNumbersAreNearTheOriginals(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for i := range 64 {
+		x := randomFloats(r, 1+i%BlockCols, math.Exp2(float64(i-32)))
+		var groups [1]fixedGroup
+		fixRow(groups[:], x)
+		largest := 0.0
+		for _, v := range x {
+			largest = max(largest, math.Abs(float64(v)))
+		}
+		for k, v := range x {
+			if got := float64(groups[0].number(k)) * float64(groups[0].scale); math.Abs(got-float64(v)) > 0.5001/fixedMax*largest {
+				t.Fatalf("number %d of %v is %v", k, x, got)
+			}
+		}
+	}
+}
+
+func TestFixedNumbersAreTheSameOnEachTier(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for _, rows := range []int{1, 2, 12} {
+		for _, scale := range []float64{0, 1e-35, 1, 1e18} {
+			const groups, ldx, lds = 3, 40, 50
+			x, scales := randomFloats(r, rows*ldx, scale), randomFloats(r, groups*lds, scale)
+			run := func(f func(*fixArgs)) []fixedGroup {
+				dst := make([]fixedGroup, groups*KVTileRows)
+				f(&fixArgs{&dst[0], &x[0], 4 * ldx, &scales[0], 4 * lds, rows, groups})
+				return dst
+			}
+			want := run(fixGo)
+			for _, tier := range vectorTiers() {
+				onTier(tier, func() {
+					if got := run(fix); !slices.Equal(got, want) {
+						t.Fatalf("%v: %d rows of scale %g: got %v, want %v", tier, rows, scale, got, want)
+					}
+				})
 			}
 		}
 	}
@@ -155,6 +210,7 @@ func BenchmarkMulKeys(b *testing.B) {
 					p := KVProduct{Rows: rows, DstStride: 128, AStride: dim, Table: []int32{0, 1, 2, 3}}
 					p.A, p.B, p.Dst = randomFloats(r, rows*dim, 1), randomBlocks(r, KeyLayout(typ, dim), dim, 4), make([]float32, rows*128)
 					onTier(tier, func() {
+						p.SetA()
 						for b.Loop() {
 							MulKeys(&p)
 						}

@@ -4,6 +4,8 @@
 
 package kernel
 
+import "unsafe"
+
 // kvKernels are the kernels of a tier for one type of block. Those for up to wide rows do tiles of 32 columns, the others of 16.
 type kvKernels struct {
 	wide         int
@@ -39,13 +41,17 @@ func mulKeys(p *KVProduct) {
 		mulKeysGo(p)
 		return
 	}
-	kernels, size, a := &kvTiers[active][p.B.Type], p.B.Type.size(), p.begin()
-	a.depth, a.left = p.B.dim, p.B.dim
+	kernels, size, a := &kvTiers[active][p.B.Type], p.B.row/KVBlock, p.begin()
+	a.depth = p.B.rows(p.B.dim)
 	for r := 0; r < p.Rows; {
 		kernel := &kernels.keys[p.Rows-r]
 		for c := 0; c < KVBlock; c += kernels.columns(kernel.rows) {
 			a.offset, a.scales = uintptr(c*size), uintptr(c*(4-size))
 			p.row(r, c, 0)
+			if p.B.Type == KVQ8 {
+				groups := len(p.queries) / p.Rows
+				p.fixedRows(&p.queries[r*groups], groups)
+			}
 			a.at, a.count = 0, len(p.Table)
 			kernel.run(a)
 		}
@@ -62,8 +68,7 @@ func mulValues(p *KVProduct, positions int, fresh bool) {
 		mulValuesGo(p, positions, fresh)
 		return
 	}
-	a := p.begin()
-	a.scaled = &p.part[0]
+	p.begin()
 	if p.Rows > fewRows {
 		p.valuesOf(0, positions, fresh)
 		return
@@ -84,7 +89,7 @@ func (p *KVProduct) valuesOf(first, end int, fresh bool) {
 		for r := 0; r < p.Rows; {
 			kernel := &kernels.values[p.Rows-r]
 			for c := 0; c < KVTileCols; c += kernels.columns(kernel.rows) {
-				a.offset, a.scales = uintptr(group/KVTileCols*p.B.group+c*size), uintptr(KVBlock*p.B.row-c*size)
+				a.offset = uintptr(group/KVTileCols*p.B.group + c*size)
 				p.row(r, group+c, first)
 				a.at, a.count = first/KVBlock, end-first
 				kernel.run(a)
@@ -94,15 +99,40 @@ func (p *KVProduct) valuesOf(first, end int, fresh bool) {
 	}
 }
 
+func mulBytes(p *KVProduct, block int) {
+	if active == generic {
+		mulBytesGo(p, block)
+		return
+	}
+	kernels, a := &kvTiers[active][p.B.Type], p.begin()
+	for r := 0; r < p.Rows; {
+		kernel := &kernels.values[p.Rows-r]
+		for c := 0; c < KVTileCols; c += kernels.columns(kernel.rows) {
+			a.offset = uintptr(c * p.B.row / KVBlock)
+			a.dst = &p.Dst[r*p.DstStride+c]
+			p.fixedRows(&p.weights[r], 1)
+			a.at, a.count = block, p.B.dim/KVTileCols
+			kernel.run(a)
+		}
+		r += kernel.rows
+	}
+}
+
+// fixedRows sets the arguments to rows of groups of numbers, so many in a row, from the first on.
+func (p *KVProduct) fixedRows(first *fixedGroup, groups int) {
+	p.args.a, p.args.lda = unsafe.Pointer(first), uintptr(groups)*fixedBytes
+}
+
 // begin sets the arguments that stay for the whole product.
 func (p *KVProduct) begin() *kvArgs {
 	a := &p.args
 	a.order, a.ahead = &p.order[0], len(p.Table)
-	a.ldd, a.lda = uintptr(p.DstStride)*4, uintptr(p.AStride)*4
+	a.ldd = uintptr(p.DstStride) * 4
 	return a
 }
 
 // row sets the arguments for the rows from r on: the columns of Dst from c on, and those of A from first on.
 func (p *KVProduct) row(r, c, first int) {
-	p.args.dst, p.args.a = &p.Dst[r*p.DstStride+c], &p.A[r*p.AStride+first]
+	p.args.dst = &p.Dst[r*p.DstStride+c]
+	p.args.a, p.args.lda = unsafe.Pointer(&p.A[r*p.AStride+first]), uintptr(p.AStride)*4
 }

@@ -13,7 +13,7 @@ import (
 
 // arm64Encodings are the encodings of the instructions that Go's assembler lacks, bit for bit and divided into fields as the
 // Arm Architecture Reference Manual (DDI 0487, C7.2) draws them. Letters are registers d, n and m, an index HL, and a shift s,
-// of which 32 - s counts.
+// of which 32 - s counts. Of lanes of 16 bits only the first two are used: the index is L alone.
 var arm64Encodings = [][2]string{
 	{"0 1 0 11110 11 11000 11011 10 nnnnn ddddd", "addp dD, vN.2d"},
 	{"0 1 0 01110 01 1 mmmmm 00011 1 nnnnn ddddd", "bic vD.16b, vN.16b, vM.16b"},
@@ -54,7 +54,9 @@ var arm64Encodings = [][2]string{
 	{"0 1 0 01111 10 L mmmmm 1110 H 0 nnnnn ddddd", "sdot vD.4s, vN.16b, vM.4b[I]"},
 	{"0 0 1 01110 01 10000 10011 10 nnnnn ddddd", "shll vD.4s, vN.4h, #16"},
 	{"0 1 1 01110 01 10000 10011 10 nnnnn ddddd", "shll2 vD.4s, vN.8h, #16"},
+	{"0 0 0 01111 01 0 L mmmm 0010 0 0 nnnnn ddddd", "smlal vD.4s, vN.4h, vM.h[I]"},
 	{"0 0 0 01110 00 1 mmmmm 1000 00 nnnnn ddddd", "smlal vD.8h, vN.8b, vM.8b"},
+	{"0 1 0 01111 01 0 L mmmm 0010 0 0 nnnnn ddddd", "smlal2 vD.4s, vN.8h, vM.h[I]"},
 	{"0 1 0 01110 00 1 mmmmm 1000 00 nnnnn ddddd", "smlal2 vD.8h, vN.16b, vM.16b"},
 	{"0 1 0 01110 10 0 mmmmm 10100 1 nnnnn ddddd", "smmla vD.4s, vN.16b, vM.16b"},
 	{"0 0 0 01110 00 1 mmmmm 1100 00 nnnnn ddddd", "smull vD.8h, vN.8b, vM.8b"},

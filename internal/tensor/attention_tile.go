@@ -52,6 +52,7 @@ func (s *attentionScratch) load(a *Attention, task *attentionTask) {
 		q := a.q[(row*a.heads+head)*a.headDim:][:a.headDim]
 		kernel.Scale(s.q[r*a.headDim:][:a.headDim], q, a.scale)
 	}
+	s.keys.SetA()
 	s.until, s.afterward = s.high, nil
 	if task.sharedIndex >= 0 {
 		s.until = min(s.high, int(task.high)*segmentKeys)

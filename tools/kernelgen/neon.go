@@ -12,8 +12,8 @@ import (
 // v prints such an instruction in Go's, or, if Go's assembler does not know it, as a word with the instruction behind it.
 
 // A word says how an instruction is encoded that Go's assembler lacks: the bits that are always the same, and what its
-// operands are, in order: registers d, n and m, i a register m with the index of a 32-bit lane, r a shift to the right
-// (or binary places) in 32-bit lanes, = a number that goes without saying.
+// operands are, in order: registers d, n and m, i a register m with the index of a 32-bit lane, h one with that of a 16-bit lane
+// (V0 to V15 only), r a shift to the right (or binary places) in 32-bit lanes, = a number that goes without saying.
 type word struct {
 	bits     uint32
 	operands string
@@ -60,7 +60,9 @@ var words = map[string]word{
 	"sdot 4s,16b,4b[]":  {0x4F80E000, "dni"},
 	"shll 4s,4h,#":      {0x2E613800, "dn="},
 	"shll2 4s,8h,#":     {0x6E613800, "dn="},
+	"smlal 4s,4h,h[]":   {0x0F402000, "dnh"},
 	"smlal 8h,8b,8b":    {0x0E208000, "dnm"},
+	"smlal2 4s,8h,h[]":  {0x4F402000, "dnh"},
 	"smlal2 8h,16b,16b": {0x4E208000, "dnm"},
 	"smmla 4s,16b,16b":  {0x4E80A400, "dnm"},
 	"smull 8h,8b,8b":    {0x0E20C000, "dnm"},
@@ -167,6 +169,9 @@ func (w word) encode(operands []operand) uint32 {
 		case 'i':
 			index := uint32(o.index)
 			bits |= n<<16 | index&1<<21 | index>>1<<11
+		case 'h':
+			index := uint32(o.index)
+			bits |= n<<16 | index&3<<20 | index>>2<<11
 		case 'r':
 			bits |= (64 - n) << 16
 		}

@@ -10,17 +10,20 @@ import (
 const headerNeonAttention = `// Attention's two products for 1, 2, 3, 4 or 6 rows, for all arm64 tiers.
 //
 // Identity: element (r, c) is one chain of fma, as the twin defines it; lanes are columns, so nothing is summed across a
-// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16, bytes are small
-// integers) and one number of A for each row.
+// vector. Each step loads 16 numbers of a block as floats (F16 converts exactly, BF16 by a shift of 16) and one number of A for
+// each row.
 // Keys: a tile of results for each block, over all components. Values: one tile of results over all positions of all blocks.
-// Scales: of keys, after each group of components; of values, before each block, into a copy of A's numbers.
+// Bytes: each step loads 16 pairs, separates them, makes them integers of 16 bits, and adds the products with both numbers of a
+// pair of A to sums of 32 bits, which a group cannot exceed: see fixedGroup. After a group its sums times scales are added to
+// dst, of keys those of key and query, of values that of the weights.
 // Tails: none, a tile has 16 columns, half a block; any number of steps from 1.
-// Bound: many rows by the fma units: 24 fma and 4 conversions a step of 6 rows; few rows by memory. Each step prefetches a line
-// into the second cache a few blocks ahead, and one into the first cache one block ahead.
+// Bound: many rows by the fma units: 24 fma and 4 conversions a step of 6 rows, or, of bytes, 48 products and 6 operations of
+// unpacking for twice as much; few rows by memory. Each step prefetches a line into the second cache a few blocks ahead, and
+// one into the first cache one block ahead.
 //
 // R0 arguments, R1 dst, R2 bytes between its rows, R3 to R8 the rows of A, R9 the block, R10 and R11 what goes to the second and
-// the first cache, R13 steps left, R14 to R17 scratch, R19 components left, R20 whether a group is the first. V0 to V23 sums, V24
-// to V27 a row of the block, V28 to V31 scratch.
+// the first cache, R13 steps left, R14 and R15 scratch, R19 rows or groups of bytes left, R20 what a group of A lacks. V0 to V23
+// sums, V24 to V27 a row of the block, V28 to V31 scratch; of bytes, V0 to V3 scratch, V4 to V7 a row of the block, V8 to V31 sums.
 
 #include "go_asm.h"
 #include "textflag.h"
@@ -29,18 +32,18 @@ const headerNeonAttention = `// Attention's two products for 1, 2, 3, 4 or 6 row
 // attnNeonRows are the numbers of rows that have a kernel.
 var attnNeonRows = []int{1, 2, 3, 4, 6}
 
-// kvNeonTypes are the types of numbers in a cache, and their sizes.
+// kvNeonTypes are the types of numbers in a cache, and the bytes of a column in a row of a block.
 var kvNeonTypes = []struct {
 	name string
 	size int
-}{{"F16", 2}, {"F32", 4}, {"BF16", 2}, {"Q8", 1}}
+}{{"F16", 2}, {"F32", 4}, {"BF16", 2}, {"Q8", 2}}
 
 // An attnNeon prints one kernel of attention.
 type attnNeon struct {
 	*printer
 	product string // keys or values
 	typ     string
-	size    int // of a number
+	size    int // of a column in a row
 	rows    int
 }
 
@@ -59,14 +62,18 @@ func allAttnNeon() (all []attnNeon) {
 func neonAttention() string {
 	var p printer
 	p.WriteString(generated + headerNeonAttention)
+	p.fix()
 	for _, k := range allAttnNeon() {
 		k.printer = &p
 		k.begin(k.name(), "args *kvArgs", "")
 		k.op("MOVD kvArgs_dst(R0), R1")
 		k.op("MOVD kvArgs_ldd(R0), R2")
-		if k.product == "keys" {
+		switch {
+		case k.product == "keys":
 			k.keys()
-		} else {
+		case k.typ == "Q8":
+			k.valuesOfBytes()
+		default:
 			k.values()
 		}
 		k.op("RET")
@@ -82,7 +89,7 @@ func (k attnNeon) keys() {
 	k.block()
 	k.rowsOfA()
 	if k.typ == "Q8" {
-		k.groups()
+		k.keysOfBytes()
 	} else {
 		k.op("MOVD kvArgs_depth(R0), R13")
 		k.zero()
@@ -104,47 +111,6 @@ func (k attnNeon) steps() {
 	k.op("CBNZ R13, step")
 }
 
-// groups does the components of keys with scales group by group. Scales follow a group's rows.
-func (k attnNeon) groups() {
-	k.op("MOVD kvArgs_depth(R0), R19")
-	k.op("MOVD $1, R20")
-	k.label("group")
-	k.op("MOVD $32, R13")
-	k.op("CMP R13, R19")
-	k.op("CSEL LT, R19, R13, R13")
-	k.op("SUB R13, R19")
-	k.zero()
-	k.steps()
-	k.op("MOVD kvArgs_scales(R0), R14")
-	k.op("ADD R9, R14")
-	k.op("FLDPQ (R14), (F24, F25)")
-	k.op("FLDPQ 32(R14), (F26, F27)")
-	for register := 9; register <= 11; register++ {
-		k.op("ADD $128, R%d", register)
-	}
-	k.op("CBZ R20, add")
-	for i := range 4 * k.rows {
-		k.v("fmul v%d.4s, v%d.4s, v%d.4s", i, i, 24+i%4)
-	}
-	k.eachRow("FSTPQ (F%d, F%d), %d(R14)")
-	k.op("MOVD $0, R20")
-	k.op("B done")
-	k.label("add")
-	k.op("MOVD R1, R14")
-	for row := range k.rows {
-		k.op("FLDPQ (R14), (F28, F29)")
-		k.op("FLDPQ 32(R14), (F30, F31)")
-		for i := range 4 {
-			k.v("fmla v%d.4s, v%d.4s, v%d.4s", 28+i, 4*row+i, 24+i)
-		}
-		k.op("FSTPQ (F28, F29), (R14)")
-		k.op("FSTPQ (F30, F31), 32(R14)")
-		k.op("ADD R2, R14")
-	}
-	k.label("done")
-	k.op("CBNZ R19, group")
-}
-
 func (k attnNeon) values() {
 	k.rowsOfA()
 	k.op("MOVD kvArgs_fresh(R0), R14")
@@ -155,9 +121,6 @@ func (k attnNeon) values() {
 	k.eachRow("FLDPQ %[3]d(R14), (F%[1]d, F%[2]d)")
 	k.label("block")
 	k.block()
-	if k.typ == "Q8" {
-		k.scaleA()
-	}
 	k.op("MOVD kvArgs_count(R0), R13")
 	k.op("SUB $32, R13, R14")
 	k.op("MOVD R14, kvArgs_count(R0)")
@@ -169,30 +132,6 @@ func (k attnNeon) values() {
 	k.op("CMP $0, R14")
 	k.op("BGT block")
 	k.eachRow("FSTPQ (F%d, F%d), %d(R14)")
-}
-
-// scaleA multiplies each row's numbers of A for 32 values with the scales of these, and points to the products.
-func (k attnNeon) scaleA() {
-	k.op("MOVD kvArgs_a(R0), R15")
-	k.op("ADD $128, R15, R14")
-	k.op("MOVD R14, kvArgs_a(R0)")
-	k.op("MOVD kvArgs_lda(R0), R16")
-	k.op("MOVD kvArgs_scaled(R0), R3")
-	k.op("MOVD kvArgs_scales(R0), R14")
-	k.op("ADD R9, R14")
-	for row := range k.rows {
-		if row > 0 {
-			k.op("ADD R16, R15")
-			k.op("ADD $128, R%d, R%d", 2+row, 3+row)
-		}
-		for at := 0; at < 128; at += 32 {
-			k.op("FLDPQ %d(R14), (F24, F25)", at)
-			k.op("FLDPQ %d(R15), (F26, F27)", at)
-			k.v("fmul v26.4s, v26.4s, v24.4s")
-			k.v("fmul v27.4s, v27.4s, v25.4s")
-			k.op("FSTPQ (F26, F27), %d(R%d)", at, 3+row)
-		}
-	}
 }
 
 // zero sets the sums to 0.
@@ -241,10 +180,21 @@ func (k attnNeon) eachRow(format string) {
 	}
 }
 
-// step adds one number of each row of A times a row of the block.
+// step adds one number of each row of A, or a pair, times a row of the block.
 func (k attnNeon) step() {
 	k.op("PRFM (R10), PLDL2KEEP")
 	k.op("PRFM (R11), PLDL1KEEP")
+	if k.typ == "Q8" {
+		k.pairStep()
+	} else {
+		k.floatStep()
+	}
+	for register := 9; register <= 11; register++ {
+		k.op("ADD $%d, R%d", 32*k.size, register)
+	}
+}
+
+func (k attnNeon) floatStep() {
 	k.load()
 	for row := range k.rows {
 		number := 28 + row%2
@@ -252,9 +202,6 @@ func (k attnNeon) step() {
 		for i := range 4 {
 			k.v("fmla v%d.4s, v%d.4s, v%d.s[0]", 4*row+i, 24+i, number)
 		}
-	}
-	for register := 9; register <= 11; register++ {
-		k.op("ADD $%d, R%d", 32*k.size, register)
 	}
 }
 
@@ -276,17 +223,6 @@ func (k attnNeon) load() {
 			k.v("shll v%d.4s, v%d.4h, #16", i, i+1)
 			k.v("shll2 v%d.4s, v%d.8h, #16", i+1, i+1)
 		}
-	case "Q8":
-		k.op("FMOVQ (R9), F27")
-		k.v("sxtl v25.8h, v27.8b")
-		k.v("sxtl2 v27.8h, v27.16b")
-		for i := 24; i < 28; i += 2 {
-			k.v("sxtl v%d.4s, v%d.4h", i, i+1)
-			k.v("sxtl2 v%d.4s, v%d.8h", i+1, i+1)
-		}
-		for i := 24; i < 28; i++ {
-			k.v("scvtf v%d.4s, v%d.4s", i, i)
-		}
 	}
 }
 
@@ -305,7 +241,7 @@ func neonAttentionStubs() string {
 			for _, rows := range attnNeonRows {
 				kernels = append(kernels, fmt.Sprintf("%d: %s", rows, attnNeon{nil, product, typ.name, 0, rows}.name()))
 			}
-			fmt.Fprintf(&p, "\t\t%-8s bySize(map[int]kvFunc{%s}),\n", product+":", strings.Join(kernels, ", "))
+			fmt.Fprintf(&p, "\t\t%-7s bySize(map[int]kvFunc{%s}),\n", product+":", strings.Join(kernels, ", "))
 		}
 		p.WriteString("\t},\n")
 	}

@@ -25,13 +25,7 @@ func neonQuantize() string {
 	p.label("block")
 	p.loadNext(2, 0)
 	p.loadNext(2, 4)
-	p.four("fabs {8}.4s, {0}.4s")
-	p.four("fabs {12}.4s, {4}.4s")
-	p.four("fmax {8}.4s, {8}.4s, {12}.4s")
-	p.v("fmax v8.4s, v8.4s, v9.4s")
-	p.v("fmax v10.4s, v10.4s, v11.4s")
-	p.v("fmax v8.4s, v8.4s, v10.4s")
-	p.v("fmaxnmv s8, v8.4s")
+	p.largest()
 	// The scale and its inverse, both 0 if the largest magnitude is tiny.
 	p.op("FDIVS F28, F8, F16")
 	p.op("FDIVS F8, F28, F17")
@@ -42,9 +36,7 @@ func neonQuantize() string {
 		p.four("fmul " + first + ".4s, " + first + ".4s, v17.s[0]")
 		p.four("fcvtns " + first + ".4s, " + first + ".4s")
 	}
-	for i := 0; i < 8; i += 2 {
-		p.v("uzp1 v%d.8h, v%d.8h, v%d.8h", i, i, i+1)
-	}
+	p.narrow()
 	p.v("uzp1 v0.16b, v0.16b, v2.16b")
 	p.v("uzp1 v1.16b, v4.16b, v6.16b")
 	p.op("FSTPQ (F0, F1), (R0)")
