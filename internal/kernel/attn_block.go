@@ -79,7 +79,7 @@ func layoutOf(t KVType, dim int, keys bool) KVLayout {
 	}
 	l.row = KVBlock * l.pair * t.size()
 	l.group = l.rows(BlockCols)*l.row + scales
-	l.Bytes = l.rows(dim)*l.row + (dim+BlockCols-1)/BlockCols*scales
+	l.Bytes = l.rows(dim)*l.row + groupsOf(dim)*scales
 	return l
 }
 

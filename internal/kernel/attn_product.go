@@ -52,11 +52,10 @@ type KVProduct struct {
 	Next      KVBlocks
 	NextTable []int32
 
-	order   [2 * KVTileBlocks]unsafe.Pointer // the blocks of Table, and as many of those that come next
-	queries []fixedGroup                     // keys of bytes: A [Rows, groups of D]
-	weights []fixedGroup                     // values of bytes: A for a block times its scales [groups of W, KVTileRows]
-	fix     fixArgs                          // what these are made of
-	args    kvArgs
+	order [2 * KVTileBlocks]unsafe.Pointer // the blocks of Table, and as many of those that come next
+	fixed []fixedGroup                     // of bytes: queries [Rows, groups of D], or weights of a block [groups of W, KVTileRows]
+	fix   fixArgs                          // what weights are made of
+	args  kvArgs
 }
 
 // kvArgs is what the assembly reads. Strides are in bytes.
@@ -77,18 +76,25 @@ type kvArgs struct {
 	skip   int             // keys of bytes: pairs that a group lacks
 }
 
-// SetA tells that p.A has changed: MulKeys wants to know. It must have its size, as must Rows and AStride.
+// Reserve makes room for heads of so many components. Products that go beyond allocate.
+func (p *KVProduct) Reserve(dim int) {
+	if need := KVTileRows * groupsOf(dim); len(p.fixed) < need {
+		p.fixed = make([]fixedGroup, need)
+	}
+}
+
+// groupsOf is how many groups so many components are.
+func groupsOf(dim int) int { return (dim + BlockCols - 1) / BlockCols }
+
+// SetA tells that p.A has changed: MulKeys wants to know. B, Rows and AStride must be set.
 func (p *KVProduct) SetA() {
 	if p.B.Type != KVQ8 {
 		return
 	}
-	groups := (p.B.dim + BlockCols - 1) / BlockCols
-	if need := p.Rows * groups; cap(p.queries) < need {
-		p.queries = make([]fixedGroup, need)
-	}
-	p.queries = p.queries[:p.Rows*groups]
+	p.Reserve(p.B.dim)
+	groups := groupsOf(p.B.dim)
 	for r := range p.Rows {
-		fixRow(p.queries[r*groups:][:groups], p.A[r*p.AStride:][:p.B.dim])
+		fixRow(p.fixed[r*groups:][:groups], p.A[r*p.AStride:][:p.B.dim])
 	}
 }
 
@@ -132,14 +138,11 @@ func (p *KVProduct) mulBytes(positions int, fresh bool) {
 	if fresh {
 		p.clear(p.B.dim)
 	}
-	groups := p.B.dim / KVTileCols
-	if len(p.weights) < groups*KVTileRows {
-		p.weights = make([]fixedGroup, groups*KVTileRows)
-	}
+	p.Reserve(p.B.dim)
 	for i := 0; i*KVBlock < positions; i++ {
 		p.fix = fixArgs{
-			dst: &p.weights[0], x: &p.A[i*KVBlock], ldx: uintptr(p.AStride) * 4,
-			scales: &p.B.scales(p.B.At(int(p.Table[i])), 0)[0], lds: uintptr(p.B.group), rows: p.Rows, groups: groups,
+			dst: &p.fixed[0], x: &p.A[i*KVBlock], ldx: uintptr(p.AStride) * 4,
+			scales: &p.B.scales(p.B.At(int(p.Table[i])), 0)[0], lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim),
 		}
 		fix(&p.fix)
 		mulBytes(p, i)
@@ -182,33 +185,36 @@ func (p *KVProduct) list(columns, depth int) {
 }
 
 func mulKeysGo(p *KVProduct) {
-	if p.B.Type != KVQ8 {
-		p.clear(len(p.Table) * KVBlock)
-	}
-	groups := (p.B.dim + BlockCols - 1) / BlockCols
-	for i, id := range p.Table {
-		block := p.B.At(int(id))
+	p.clear(len(p.Table) * KVBlock)
+	for i := range p.Table {
 		for c := 0; c < p.B.dim; c += BlockCols {
-			if p.B.Type != KVQ8 {
-				p.addKeys(i, block, c)
-				continue
-			}
-			for at := range p.Rows * KVBlock {
-				r, slot := at/KVBlock, at%KVBlock
-				query, sum := &p.queries[r*groups+c/BlockCols], int32(0)
-				for k := range min(BlockCols, p.B.dim-c) {
-					sum += query.number(k) * int32(p.B.number(block, slot, c+k))
-				}
-				score := &p.Dst[r*p.DstStride+i*KVBlock+slot]
-				*score = fma(float32(sum), p.B.scale(block, slot, c)*query.scale, *score)
+			if p.B.Type == KVQ8 {
+				p.addBytes(i, c)
+			} else {
+				p.addKeys(i, c)
 			}
 		}
 	}
 }
 
+// addBytes is addKeys for KVQ8.
+func (p *KVProduct) addBytes(i, first int) {
+	block, groups := p.B.At(int(p.Table[i])), groupsOf(p.B.dim)
+	for at := range p.Rows * KVBlock {
+		r, slot := at/KVBlock, at%KVBlock
+		query, sum := &p.fixed[r*groups+first/BlockCols], int32(0)
+		for k := range min(BlockCols, p.B.dim-first) {
+			sum += query.number(k) * int32(p.B.number(block, slot, first+k))
+		}
+		score := &p.Dst[r*p.DstStride+i*KVBlock+slot]
+		*score = fma(float32(sum), p.B.scale(block, slot, first)*query.scale, *score)
+	}
+}
+
 // addKeys adds the products of the group of components that begins at first to the scores of block i of the table.
-func (p *KVProduct) addKeys(i int, block []byte, first int) {
+func (p *KVProduct) addKeys(i, first int) {
 	var keys [KVBlock]float32 // one component of each
+	block := p.B.At(int(p.Table[i]))
 	for c := first; c < min(first+BlockCols, p.B.dim); c++ {
 		for slot := range keys {
 			keys[slot] = p.B.number(block, slot, c)
@@ -237,12 +243,12 @@ func mulValuesGo(p *KVProduct, positions int, fresh bool) {
 	}
 }
 
-// mulBytesGo adds the products of p.weights with the values of block i of the table.
+// mulBytesGo adds the products of weights with the values of block i of the table.
 func mulBytesGo(p *KVProduct, i int) {
 	block := p.B.At(int(p.Table[i]))
 	for at := range p.Rows * p.B.dim {
 		r, c := at%p.Rows, at/p.Rows
-		weights, sum := &p.weights[c/KVTileCols*KVTileRows+r], int32(0)
+		weights, sum := &p.fixed[c/KVTileCols*KVTileRows+r], int32(0)
 		for slot := range KVBlock {
 			sum += weights.number(slot) * int32(p.B.number(block, slot, c))
 		}

@@ -49,8 +49,8 @@ func mulKeys(p *KVProduct) {
 			a.offset, a.scales = uintptr(c*size), uintptr(c*(4-size))
 			p.row(r, c, 0)
 			if p.B.Type == KVQ8 {
-				groups := len(p.queries) / p.Rows
-				p.fixedRows(&p.queries[r*groups], groups)
+				groups := groupsOf(p.B.dim)
+				p.fixedRows(&p.fixed[r*groups], groups)
 			}
 			a.at, a.count = 0, len(p.Table)
 			kernel.run(a)
@@ -110,7 +110,7 @@ func mulBytes(p *KVProduct, block int) {
 		for c := 0; c < KVTileCols; c += kernels.columns(kernel.rows) {
 			a.offset = uintptr(c * p.B.row / KVBlock)
 			a.dst = &p.Dst[r*p.DstStride+c]
-			p.fixedRows(&p.weights[r], 1)
+			p.fixedRows(&p.fixed[r], 1)
 			a.at, a.count = block, p.B.dim/KVTileCols
 			kernel.run(a)
 		}

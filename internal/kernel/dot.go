@@ -80,6 +80,7 @@ type FloatRows struct {
 	Type  Float
 	Cols  int
 	Bytes []byte
+	Sums  *[DotRows]float32 // memory that one product works in; without it products of one row allocate
 }
 
 // rowBytes is the size of a row.
@@ -172,7 +173,10 @@ func (k *dotKernels[X]) single(dst []float32, w FloatRows, x []X) {
 	rows, rowBytes := len(w.Bytes)/w.rowBytes(), w.rowBytes()
 	quarter := rows / DotRows
 	blocks := w.Cols * int(unsafe.Sizeof(x[0])) / lineBytes
-	var four [DotRows]float32
+	four := w.Sums
+	if four == nil {
+		four = new([DotRows]float32)
+	}
 	for o := range quarter {
 		k[1](&four[0], 0, &w.Bytes[o*rowBytes], uintptr(quarter*rowBytes), &x[0], 0, blocks)
 		for i, sum := range four {

@@ -45,7 +45,7 @@ func TestDotGivesTheBitsOfTheTwin(t *testing.T) {
 			}
 			ldd := rows + r.IntN(3)
 			got := make([]float32, tokens*ldd)
-			Dot(got, ldd, FloatRows{f, cols, w}, x)
+			Dot(got, ldd, FloatRows{Type: f, Cols: cols, Bytes: w}, x)
 			for token := range tokens {
 				for o := range rows {
 					row, input := w[o*cols*f.Bytes():][:cols*f.Bytes()], x[token*cols:][:cols]
@@ -90,7 +90,7 @@ func TestDotBF16IsItsDefinitionAndDoesNotDependOnCompany(t *testing.T) {
 		for i := range rows * cols {
 			binary.LittleEndian.PutUint16(w[2*i:], bf16(float32(r.NormFloat64())))
 		}
-		weights := FloatRows{BF16, cols, w}
+		weights := FloatRows{Type: BF16, Cols: cols, Bytes: w}
 		if !weights.TakesBF16() {
 			t.Fatalf("%d columns are not taken", cols)
 		}

@@ -32,6 +32,8 @@ func (s *attentionScratch) init(headDim int) {
 	s.tree.reserve(1)
 	s.keys.A, s.keys.AStride, s.keys.Dst, s.keys.DstStride = s.q, headDim, s.scores, segmentKeys
 	s.values.A, s.values.AStride, s.values.DstStride = s.scores, segmentKeys, s.tree.stride
+	s.keys.Reserve(headDim)
+	s.values.Reserve(headDim)
 }
 
 // load gathers the tile's queries and what each row sees.

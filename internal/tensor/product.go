@@ -63,6 +63,7 @@ type productRun struct {
 type productScratch struct {
 	kernel.Scratch
 	last [tileRows * kernel.PanelRows]float32
+	dots [kernel.DotRows]float32 // for the kernels of float weights
 }
 
 func (r *productRun) init(p *Pool) {
@@ -117,7 +118,7 @@ func (r *productRun) chunk(i, worker int) {
 	w := piece.W
 	first, end := piece.panel(i-piece.first), piece.panel(i-piece.first+1)
 	if w.packed == nil {
-		r.floatRows(piece, w.floatBound(first), w.floatBound(end))
+		r.floatRows(piece, w.floatBound(first), w.floatBound(end), worker)
 		return
 	}
 	w.mulPanels(piece.Dst, first, end, r.a, &r.scratch[worker])
@@ -154,10 +155,10 @@ func (m *Matrix) floatBound(panel int) int {
 }
 
 // floatRows multiplies weight rows from first to end with all activations.
-func (r *productRun) floatRows(piece *piece, first, end int) {
+func (r *productRun) floatRows(piece *piece, first, end, worker int) {
 	w := piece.W
 	rows, rowBytes := w.floats, len(w.floats.Bytes)/w.rows
-	rows.Bytes = rows.Bytes[first*rowBytes : end*rowBytes]
+	rows.Bytes, rows.Sums = rows.Bytes[first*rowBytes:end*rowBytes], &r.scratch[worker].dots
 	if rows.TakesBF16() {
 		kernel.DotBF16(piece.Dst[first:], w.rows, rows, r.a.bf16)
 	} else {

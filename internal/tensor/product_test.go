@@ -166,9 +166,15 @@ func TestMulDoesNotAllocate(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, shape := range []struct{ rows, cols int }{{3, 256}, {300, 2304}} {
-		m, _ := randomMatrix(t, p, r, quant.Q4K, 208, shape.cols)
-		n, _ := randomMatrix(t, p, r, quant.Q80, 64, shape.cols)
+	for _, shape := range []struct {
+		typ, other quant.Type
+		rows, cols int
+	}{
+		{quant.Q4K, quant.Q80, 3, 256}, {quant.Q4K, quant.Q80, 300, 2304},
+		{quant.F32, quant.BF16, 1, 256}, {quant.F16, quant.BF16, 2, 256}, {quant.F32, quant.BF16, 7, 256},
+	} {
+		m, _ := randomMatrix(t, p, r, shape.typ, 208, shape.cols)
+		n, _ := randomMatrix(t, p, r, shape.other, 64, shape.cols)
 		x, y, z := randomRows(r, shape.rows*shape.cols), make([]float32, shape.rows*208), make([]float32, shape.rows*64)
 		var a Activations
 		step := func() {
@@ -179,7 +185,7 @@ func TestMulDoesNotAllocate(t *testing.T) {
 			step()
 		}
 		if got := testing.AllocsPerRun(50, step); got != 0 {
-			t.Errorf("%d rows of %d: Set and Mul allocate %v times, want 0", shape.rows, shape.cols, got)
+			t.Errorf("%v, %d rows of %d: Set and Mul allocate %v times, want 0", shape.typ, shape.rows, shape.cols, got)
 		}
 	}
 }
