@@ -116,6 +116,8 @@ DATA fixed<>+4(SB)/4, $0x0d800000
 DATA fixed<>+8(SB)/4, $0x46fffe00
 GLOBL fixed<>(SB), RODATA|NOPTR, $12
 
+// fixAVX2 compares magnitudes as integers, which have the same order, but of which that of a NaN is the largest.
+//
 // func fixAVX2(args *fixArgs)
 TEXT ·fixAVX2(SB), NOSPLIT, $0-8
 	MOVQ args+0(FP), BX
@@ -127,6 +129,7 @@ TEXT ·fixAVX2(SB), NOSPLIT, $0-8
 	VPCMPEQD Y15, Y15, Y15
 	VPSRLD $1, Y15, Y15
 	VBROADCASTSS fixed<>+8(SB), Y14
+	VMOVSS fixed<>+4(SB), X13
 
 group:
 	MOVQ R10, DI
@@ -146,16 +149,16 @@ row:
 	VANDPS Y15, Y1, Y5
 	VANDPS Y15, Y2, Y6
 	VANDPS Y15, Y3, Y7
-	VMAXPS Y4, Y5, Y4
-	VMAXPS Y6, Y7, Y6
-	VMAXPS Y4, Y6, Y4
-	VEXTRACTF128 $1, Y4, X5
-	VMAXPS X5, X4, X4
-	VSHUFPS $0x4e, X4, X4, X5
-	VMAXPS X5, X4, X4
-	VSHUFPS $0xb1, X4, X4, X5
-	VMAXPS X5, X4, X4
-	VMAXSS fixed<>+4(SB), X4, X4
+	VPMAXSD Y4, Y5, Y4
+	VPMAXSD Y6, Y7, Y6
+	VPMAXSD Y4, Y6, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPMAXSD X5, X4, X4
+	VPSHUFD $0x4e, X4, X5
+	VPMAXSD X5, X4, X4
+	VPSHUFD $0xb1, X4, X5
+	VPMAXSD X5, X4, X4
+	VPMAXSD X13, X4, X4
 	VMULSS fixed<>+0(SB), X4, X5
 	VMOVSS X5, 64(DI)
 	VDIVSS X4, X14, X4

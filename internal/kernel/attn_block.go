@@ -167,7 +167,9 @@ func (l KVLayout) halves(dst []uint16, x []float32) {
 func recordOf(x []float32) (record [RecordBytes]byte) {
 	var part [BlockCols]float32
 	for i, v := range x {
-		part[i] = max(-maxFloat, min(maxFloat, v))
+		if v == v { // a NaN becomes 0: tiers differ in what they make of it
+			part[i] = max(-maxFloat, min(maxFloat, v))
+		}
 	}
 	quantizePart(&record, &part)
 	return record

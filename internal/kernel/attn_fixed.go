@@ -10,7 +10,8 @@ import (
 // A fixedGroup is 32 numbers that are multiplied with bytes of a cache: integers of 16 bits and a scale for all of them, the
 // largest magnitude / 32767. 32 products with bytes add up to less than 2^27, so sums are exact whatever their order.
 //
-// Pairs lie as the columns of a row of bytes do: see KVLayout. If there are fewer numbers, the others are 0.
+// Pairs lie as the columns of a row of bytes do: see KVLayout. If there are fewer numbers, the others are 0. With a NaN among them
+// the scale is NaN.
 type fixedGroup struct {
 	pairs [BlockCols / 2][2]int16
 	scale float32
@@ -31,7 +32,8 @@ func (g *fixedGroup) number(i int) int32 { return int32(g.pairs[i/2][i%2]) }
 // fixArgs says which groups are set: to rows of 32 numbers times their scales. Each group of columns has scales for the same
 // numbers. Strides are in bytes.
 //
-// Shapes: dst [groups, KVTileRows], of which rows are set; x [rows, 32]; scales [groups, 32].
+// Shapes: dst [groups, KVTileRows], of which rows are set (any number of rows, if there is one group); x [rows, 32]; scales
+// [groups, 32].
 type fixArgs struct {
 	dst          *fixedGroup
 	x            *float32
@@ -66,7 +68,7 @@ func (g *fixedGroup) set(x *[BlockCols]float32) {
 	for i, v := range x {
 		rounded := math.RoundToEven(float64(v * inverse))
 		if rounded != rounded {
-			rounded = math.MinInt16 // as the processors' conversions do
+			rounded = math.MinInt16 // as on each tier
 		}
 		g.pairs[i/2][i%2] = int16(rounded)
 	}

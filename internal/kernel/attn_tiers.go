@@ -60,7 +60,7 @@ func mulKeys(p *KVProduct) {
 }
 
 // fewRows is up to how many rows values are read block by block, in the order of memory: their time is that of reading. More
-// rows take all blocks for some columns, which keeps their sums in registers.
+// rows take all blocks for some columns, which keeps their sums in registers. Bytes are always read block by block.
 const fewRows = 4
 
 func mulValues(p *KVProduct, positions int, fresh bool) {

@@ -36,6 +36,7 @@ var arm64Encodings = [][2]string{
 	{"0 1 0 01110 00 1 mmmmm 11110 1 nnnnn ddddd", "fmax vD.4s, vN.4s, vM.4s"},
 	{"0 1 0 01110 00 1 mmmmm 11000 1 nnnnn ddddd", "fmaxnm vD.4s, vN.4s, vM.4s"},
 	{"0 1 1 01110 00 11000 01100 10 nnnnn ddddd", "fmaxnmv sD, vN.4s"},
+	{"0 1 1 01110 00 11000 01111 10 nnnnn ddddd", "fmaxv sD, vN.4s"},
 	{"0 1 0 01110 10 1 mmmmm 11110 1 nnnnn ddddd", "fmin vD.4s, vN.4s, vM.4s"},
 	{"0 1 0 01111 10 L mmmmm 0001 H 0 nnnnn ddddd", "fmla vD.4s, vN.4s, vM.s[I]"},
 	{"0 1 0 01111 10 L mmmmm 0101 H 0 nnnnn ddddd", "fmls vD.4s, vN.4s, vM.s[I]"},

@@ -170,8 +170,11 @@ func TestMulDoesNotAllocate(t *testing.T) {
 		typ, other quant.Type
 		rows, cols int
 	}{
-		{quant.Q4K, quant.Q80, 3, 256}, {quant.Q4K, quant.Q80, 300, 2304},
-		{quant.F32, quant.BF16, 1, 256}, {quant.F16, quant.BF16, 2, 256}, {quant.F32, quant.BF16, 7, 256},
+		{quant.Q4K, quant.Q80, 3, 256},
+		{quant.Q4K, quant.Q80, 300, 2304},
+		{quant.F32, quant.BF16, 1, 256},
+		{quant.F16, quant.BF16, 2, 256},
+		{quant.F32, quant.BF16, 7, 256},
 	} {
 		m, _ := randomMatrix(t, p, r, shape.typ, 208, shape.cols)
 		n, _ := randomMatrix(t, p, r, shape.other, 64, shape.cols)

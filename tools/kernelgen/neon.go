@@ -42,6 +42,7 @@ var words = map[string]word{
 	"fmax 4s,4s,4s":     {0x4E20F400, "dnm"},
 	"fmaxnm 4s,4s,4s":   {0x4E20C400, "dnm"},
 	"fmaxnmv s,4s":      {0x6E30C800, "dn"},
+	"fmaxv s,4s":        {0x6E30F800, "dn"},
 	"fmin 4s,4s,4s":     {0x4EA0F400, "dnm"},
 	"fmla 4s,4s,s[]":    {0x4F801000, "dni"},
 	"fmls 4s,4s,s[]":    {0x4F805000, "dni"},

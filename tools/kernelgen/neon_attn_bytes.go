@@ -126,7 +126,7 @@ func (k attnNeon) nextGroup(a int) {
 	}
 }
 
-// fix prints what fixGo does. A number that is none becomes the least one. None is larger than 32767, so that taking 16 of its
+// fix prints what fixGo does. A NaN becomes the least number, and the scale NaN. None is larger than 32767, so that taking 16 of its
 // 32 bits is enough.
 //
 // R1 dst, R2 x, R3 bytes between its rows, R4 scales, R5 bytes between them, R6 groups left, R7 the group, R8 the row of x, R9
@@ -188,7 +188,7 @@ func (p *printer) largest() {
 	p.v("fmax v8.4s, v8.4s, v9.4s")
 	p.v("fmax v10.4s, v10.4s, v11.4s")
 	p.v("fmax v8.4s, v8.4s, v10.4s")
-	p.v("fmaxnmv s8, v8.4s")
+	p.v("fmaxv s8, v8.4s")
 }
 
 // narrow sets V0, V2, V4 and V6 to the lower 16 bits of V0 to V7.
