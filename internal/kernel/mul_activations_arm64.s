@@ -43,7 +43,7 @@ block:
 	WORD $0x4e29f508 // fmax v8.4s, v8.4s, v9.4s
 	WORD $0x4e2bf54a // fmax v10.4s, v10.4s, v11.4s
 	WORD $0x4e2af508 // fmax v8.4s, v8.4s, v10.4s
-	WORD $0x6e30f908 // fmaxv s8, v8.4s
+	WORD $0x6e30c908 // fmaxnmv s8, v8.4s
 	FDIVS F28, F8, F16
 	FDIVS F8, F28, F17
 	FCMPS F29, F8

@@ -156,7 +156,7 @@ func (p *printer) fix() {
 	p.load(9, 4)
 	p.four("fmul {0}.4s, {0}.4s, {16}.4s")
 	p.four("fmul {4}.4s, {4}.4s, {20}.4s")
-	p.largest()
+	p.largest("fmaxv")
 	p.op("FMAXS F30, F8, F8")
 	p.op("FMULS F29, F8, F9")
 	p.op("FMOVS F9, %d(R7)", fixedPairs)
@@ -180,15 +180,16 @@ func (p *printer) fix() {
 	p.op("RET")
 }
 
-// largest sets V8 to the largest magnitude of V0 to V7. It changes V8 to V15.
-func (p *printer) largest() {
+// largest sets V8 to the largest magnitude of V0 to V7, across a vector by fmaxv, of which a NaN stays, or by fmaxnmv. It changes V8
+// to V15.
+func (p *printer) largest(across string) {
 	p.four("fabs {8}.4s, {0}.4s")
 	p.four("fabs {12}.4s, {4}.4s")
 	p.four("fmax {8}.4s, {8}.4s, {12}.4s")
 	p.v("fmax v8.4s, v8.4s, v9.4s")
 	p.v("fmax v10.4s, v10.4s, v11.4s")
 	p.v("fmax v8.4s, v8.4s, v10.4s")
-	p.v("fmaxv s8, v8.4s")
+	p.v(across + " s8, v8.4s")
 }
 
 // narrow sets V0, V2, V4 and V6 to the lower 16 bits of V0 to V7.

@@ -25,7 +25,7 @@ func neonQuantize() string {
 	p.label("block")
 	p.loadNext(2, 0)
 	p.loadNext(2, 4)
-	p.largest()
+	p.largest("fmaxnmv")
 	// The scale and its inverse, both 0 if the largest magnitude is tiny.
 	p.op("FDIVS F28, F8, F16")
 	p.op("FDIVS F8, F28, F17")
