@@ -189,7 +189,7 @@ func (p *printer) largest(across string) {
 	p.v("fmax v8.4s, v8.4s, v9.4s")
 	p.v("fmax v10.4s, v10.4s, v11.4s")
 	p.v("fmax v8.4s, v8.4s, v10.4s")
-	p.v(across + " s8, v8.4s")
+	p.v("%s s8, v8.4s", across)
 }
 
 // narrow sets V0, V2, V4 and V6 to the lower 16 bits of V0 to V7.
