@@ -117,7 +117,9 @@ func TestFixedNumbersAreTheSameOnEachTier(t *testing.T) {
 			want := run(fixGo)
 			for _, tier := range vectorTiers() {
 				onTier(tier, func() {
-					same := func(a, b fixedGroup) bool { return a == b || a.pairs == b.pairs && a.scale != a.scale && b.scale != b.scale }
+					same := func(a, b fixedGroup) bool {
+						return a == b || a.pairs == b.pairs && a.scale != a.scale && b.scale != b.scale
+					}
 					if got := run(fix); !slices.EqualFunc(got, want, same) {
 						t.Fatalf("%v: %d rows with %v: got %v, want %v", tier, rows, special, got, want)
 					}

@@ -52,7 +52,7 @@ func mulKeys(p *KVProduct) {
 				groups := groupsOf(p.B.dim)
 				p.fixedRows(&p.fixed[r*groups], groups)
 			}
-			a.at, a.count = 0, len(p.Table)
+			a.at, a.count, a.left, a.skip = 0, len(p.Table), 0, 0
 			kernel.run(a)
 		}
 		r += kernel.rows
