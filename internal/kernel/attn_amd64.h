@@ -95,9 +95,9 @@ group: \
 	MOVQ kvArgs_scales(AX), CX; \
 	scores; \
 	ADDQ $128, R10; \
-	ADDQ $4, R8; \
-	ADDQ $4, R13; \
-	ADDQ $4, BX; \
+	ADDQ $(fixedGroup__size-fixedGroup_scale), R8; \
+	ADDQ $(fixedGroup__size-fixedGroup_scale), R13; \
+	ADDQ $(fixedGroup__size-fixedGroup_scale), BX; \
 	MOVQ args+0(FP), AX; \
 	MOVQ kvArgs_left(AX), SI; \
 	TESTQ SI, SI; \
@@ -152,9 +152,9 @@ group: \
 	sums; \
 	ADDQ $128, DI; \
 	ADDQ $128, R10; \
-	ADDQ $(12*68-64), R8; \
-	ADDQ $(12*68-64), R13; \
-	ADDQ $(12*68-64), BX; \
+	ADDQ $(const_KVTileRows*fixedGroup__size-fixedGroup_scale), R8; \
+	ADDQ $(const_KVTileRows*fixedGroup__size-fixedGroup_scale), R13; \
+	ADDQ $(const_KVTileRows*fixedGroup__size-fixedGroup_scale), BX; \
 	MOVQ args+0(FP), AX; \
 	DECQ kvArgs_count(AX); \
 	JNZ group; \

@@ -160,7 +160,7 @@ row:
 	VPMAXSD X5, X4, X4
 	VPMAXSD X13, X4, X4
 	VMULSS fixed<>+0(SB), X4, X5
-	VMOVSS X5, 64(DI)
+	VMOVSS X5, fixedGroup_scale(DI)
 	VDIVSS X4, X14, X4
 	VBROADCASTSS X4, Y4
 	VMULPS Y4, Y0, Y0
@@ -178,10 +178,10 @@ row:
 	VMOVDQU Y0, (DI)
 	VMOVDQU Y2, 32(DI)
 	ADDQ R8, SI
-	ADDQ $68, DI
+	ADDQ $fixedGroup__size, DI
 	DECQ CX
 	JNZ row
-	ADDQ $(12*68), R10
+	ADDQ $(const_KVTileRows*fixedGroup__size), R10
 	ADDQ R9, AX
 	DECQ DX
 	JNZ group

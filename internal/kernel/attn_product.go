@@ -106,13 +106,9 @@ func (p *KVProduct) SetA() {
 // is an integer, and the product of both scales: see fixedGroup.
 func MulKeys(p *KVProduct) {
 	p.list(len(p.Table)*KVBlock, p.B.dim)
-	if len(p.Table) == 0 {
-		return
+	if len(p.Table) > 0 {
+		mulKeys(p)
 	}
-	if p.B.Type == KVQ8 {
-		p.clear(len(p.Table) * KVBlock)
-	}
-	mulKeys(p)
 }
 
 // MulValues computes p.Dst += p.A times the values of the first positions of the blocks, or sets it if fresh says so.

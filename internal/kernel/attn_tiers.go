@@ -43,6 +43,9 @@ func mulKeys(p *KVProduct) {
 	}
 	kernels, size, a := &kvTiers[active][p.B.Type], p.B.row/KVBlock, p.begin()
 	a.depth = p.B.rows(p.B.dim)
+	if p.B.Type == KVQ8 {
+		p.clear(len(p.Table) * KVBlock) // its kernels add group by group
+	}
 	for r := 0; r < p.Rows; {
 		kernel := &kernels.keys[p.Rows-r]
 		for c := 0; c < KVBlock; c += kernels.columns(kernel.rows) {
