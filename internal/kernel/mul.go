@@ -15,16 +15,6 @@ type mulFunc func(dst *float32, ldd uintptr, codes, scales, act *byte, stride ui
 // mulTiers holds the kernels of each tier for 1, 2, 4 and 8 rows. Those that a tier lacks are nil.
 var mulTiers [tiers][formats][4]mulFunc
 
-// A mulTileFunc is a mulFunc for TileRows rows that keeps its sums in memory while it works.
-type mulTileFunc func(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-// TileSums is memory that Mul works in. It should start on a cache line. Outputs themselves would be a worse place: their
-// rows often lie a multiple of 4 KiB apart, where the first cache holds no more than 8 of them.
-type TileSums [TileRows * PanelRows]float32
-
-// mulTileTiers holds those of the tiers that have them.
-var mulTileTiers [tiers][formats]mulTileFunc
-
 // Mul sets dst to the product of panels with a tile of activations.
 //
 // Shapes: dst [T, O] with ldd floats from row to row, T being the rows of the tile; w [O, E]; x [T, E].
@@ -38,9 +28,11 @@ var mulTileTiers [tiers][formats]mulTileFunc
 // Q6_K, Q3_K and Q2_K do this for each half of the block, which have scales of their own; Q2_K adds its minimum as
 // fma((m/32)*d, -32*(sum of a), y).
 // Every operation rounds once to float32, so the bits do not depend on the tier or on the number of rows.
-//
-// Sums is overwritten.
-func Mul(dst []float32, ldd int, w Panels, x Tile, sums *TileSums) {
+func Mul(dst []float32, ldd int, w Panels, x Tile) {
+	if Pairs(w.Format) {
+		mulInPairs(dst, ldd, w, x)
+		return
+	}
 	panels, stride := w.Count(), x.Rows*RecordBytes
 	if panels == 0 || x.Rows == 0 {
 		return
@@ -51,10 +43,6 @@ func Mul(dst []float32, ldd int, w Panels, x Tile, sums *TileSums) {
 	size, codes := w.Format.PanelBytes(w.Blocks), w.Blocks*w.Format.CodeBytes()
 	for i := range panels {
 		panel := w.Bytes[i*size:][:size]
-		if run := mulTileTiers[active][w.Format]; run != nil && x.Rows == TileRows {
-			run(&dst[i*PanelRows], uintptr(ldd)*4, &panel[0], &panel[codes], &x.Records[0], uintptr(stride), w.Blocks, sums)
-			continue
-		}
 		for t := 0; t < x.Rows; {
 			log := 3
 			for 1<<log > x.Rows-t || kernels[log] == nil {

@@ -4,121 +4,13 @@
 package kernel
 
 //go:noescape
-func mulQ40AVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+func mulQ40AVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 //go:noescape
-func mulQ40AVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+func mulQ40AVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 //go:noescape
-func mulQ40AVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ41AVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ41AVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ41AVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ50AVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ50AVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ50AVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ51AVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ51AVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ51AVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ80AVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ80AVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ80AVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ2KAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ2KAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ2KAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ3KAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ3KAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ3KAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ4KAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ4KAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ4KAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ5KAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ5KAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ5KAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ6KAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ6KAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulQ6KAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulIQ4NLAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulIQ4NLAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulIQ4NLAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulIQ4XSAVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulIQ4XSAVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulIQ4XSAVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulMXFP4AVX2X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulMXFP4AVX2X2(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
-
-//go:noescape
-func mulMXFP4AVX2X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+func mulQ40AVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 //go:noescape
 func mulQ40AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -133,6 +25,21 @@ func mulQ40AVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 func mulQ40AVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
+func expandQ40AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ40AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulQ41AVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ41AVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ41AVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
 func mulQ41AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
@@ -143,6 +50,21 @@ func mulQ41AVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 
 //go:noescape
 func mulQ41AVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func expandQ41AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ41AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulQ50AVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ50AVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ50AVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 //go:noescape
 func mulQ50AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -157,6 +79,21 @@ func mulQ50AVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 func mulQ50AVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
+func expandQ50AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ50AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulQ51AVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ51AVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ51AVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
 func mulQ51AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
@@ -167,6 +104,21 @@ func mulQ51AVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 
 //go:noescape
 func mulQ51AVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func expandQ51AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ51AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulQ80AVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ80AVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ80AVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 //go:noescape
 func mulQ80AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -181,6 +133,21 @@ func mulQ80AVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 func mulQ80AVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
+func expandQ80AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ80AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulQ2KAVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ2KAVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ2KAVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
 func mulQ2KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
@@ -191,6 +158,21 @@ func mulQ2KAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 
 //go:noescape
 func mulQ2KAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func expandQ2KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ2KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ3KAVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 //go:noescape
 func mulQ3KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -205,6 +187,21 @@ func mulQ3KAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 func mulQ3KAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
+func expandQ3KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ3KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulQ4KAVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ4KAVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ4KAVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
 func mulQ4KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
@@ -215,6 +212,21 @@ func mulQ4KAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 
 //go:noescape
 func mulQ4KAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func expandQ4KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ4KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulQ5KAVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ5KAVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ5KAVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 //go:noescape
 func mulQ5KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -229,6 +241,21 @@ func mulQ5KAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 func mulQ5KAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
+func expandQ5KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ5KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulQ6KAVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ6KAVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulQ6KAVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
 func mulQ6KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
@@ -239,6 +266,21 @@ func mulQ6KAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, stride 
 
 //go:noescape
 func mulQ6KAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func expandQ6KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandQ6KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulIQ4NLAVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4NLAVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4NLAVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 //go:noescape
 func mulIQ4NLAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -253,6 +295,21 @@ func mulIQ4NLAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, strid
 func mulIQ4NLAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
+func expandIQ4NLAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandIQ4NLAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulIQ4XSAVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
 func mulIQ4XSAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
@@ -263,6 +320,21 @@ func mulIQ4XSAVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, strid
 
 //go:noescape
 func mulIQ4XSAVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
+
+//go:noescape
+func expandIQ4XSAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func expandIQ4XSAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX2X1(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX2X2(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+
+//go:noescape
+func mulMXFP4AVX2X4(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 //go:noescape
 func mulMXFP4AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -277,82 +349,31 @@ func mulMXFP4AVX512X4(dst *float32, ldd uintptr, codes, scales, act *byte, strid
 func mulMXFP4AVX512X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
 //go:noescape
-func mulQ40AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulQ41AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulQ50AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulQ51AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulQ80AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulQ2KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulQ3KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulQ4KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulQ5KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulQ6KAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulIQ4NLAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulIQ4XSAVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func mulMXFP4AVX2X8(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int, sums *TileSums)
-
-//go:noescape
-func expandQ40AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandQ41AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandQ50AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandQ51AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandQ80AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandQ2KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandQ3KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandQ4KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandQ5KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandQ6KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandIQ4NLAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
-
-//go:noescape
-func expandIQ4XSAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+func expandMXFP4AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
 func expandMXFP4AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
+
+//go:noescape
+func manySingle8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+
+//go:noescape
+func manyMin8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+
+//go:noescape
+func manySingle4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+
+//go:noescape
+func manyMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+
+//go:noescape
+func manySingle1AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+
+//go:noescape
+func manyHalvesMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+
+//go:noescape
+func manyHalves2AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
 
 //go:noescape
 func manySingleAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
@@ -367,121 +388,121 @@ func manyHalvesAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, ze
 func manyHalvesMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
 
 func addMulKernels() {
-	mulTiers[avx2][Q40][0] = mulQ40AVX2X1
-	mulTiers[avx2][Q40][1] = mulQ40AVX2X2
-	mulTiers[avx2][Q40][2] = mulQ40AVX2X4
-	mulTiers[avx2][Q41][0] = mulQ41AVX2X1
-	mulTiers[avx2][Q41][1] = mulQ41AVX2X2
-	mulTiers[avx2][Q41][2] = mulQ41AVX2X4
-	mulTiers[avx2][Q50][0] = mulQ50AVX2X1
-	mulTiers[avx2][Q50][1] = mulQ50AVX2X2
-	mulTiers[avx2][Q50][2] = mulQ50AVX2X4
-	mulTiers[avx2][Q51][0] = mulQ51AVX2X1
-	mulTiers[avx2][Q51][1] = mulQ51AVX2X2
-	mulTiers[avx2][Q51][2] = mulQ51AVX2X4
-	mulTiers[avx2][Q80][0] = mulQ80AVX2X1
-	mulTiers[avx2][Q80][1] = mulQ80AVX2X2
-	mulTiers[avx2][Q80][2] = mulQ80AVX2X4
-	mulTiers[avx2][Q2K][0] = mulQ2KAVX2X1
-	mulTiers[avx2][Q2K][1] = mulQ2KAVX2X2
-	mulTiers[avx2][Q2K][2] = mulQ2KAVX2X4
-	mulTiers[avx2][Q3K][0] = mulQ3KAVX2X1
-	mulTiers[avx2][Q3K][1] = mulQ3KAVX2X2
-	mulTiers[avx2][Q3K][2] = mulQ3KAVX2X4
-	mulTiers[avx2][Q4K][0] = mulQ4KAVX2X1
-	mulTiers[avx2][Q4K][1] = mulQ4KAVX2X2
-	mulTiers[avx2][Q4K][2] = mulQ4KAVX2X4
-	mulTiers[avx2][Q5K][0] = mulQ5KAVX2X1
-	mulTiers[avx2][Q5K][1] = mulQ5KAVX2X2
-	mulTiers[avx2][Q5K][2] = mulQ5KAVX2X4
-	mulTiers[avx2][Q6K][0] = mulQ6KAVX2X1
-	mulTiers[avx2][Q6K][1] = mulQ6KAVX2X2
-	mulTiers[avx2][Q6K][2] = mulQ6KAVX2X4
-	mulTiers[avx2][IQ4NL][0] = mulIQ4NLAVX2X1
-	mulTiers[avx2][IQ4NL][1] = mulIQ4NLAVX2X2
-	mulTiers[avx2][IQ4NL][2] = mulIQ4NLAVX2X4
-	mulTiers[avx2][IQ4XS][0] = mulIQ4XSAVX2X1
-	mulTiers[avx2][IQ4XS][1] = mulIQ4XSAVX2X2
-	mulTiers[avx2][IQ4XS][2] = mulIQ4XSAVX2X4
-	mulTiers[avx2][MXFP4][0] = mulMXFP4AVX2X1
-	mulTiers[avx2][MXFP4][1] = mulMXFP4AVX2X2
-	mulTiers[avx2][MXFP4][2] = mulMXFP4AVX2X4
+	mulPairTiers[avx2][Q40][0] = mulQ40AVX2X1
+	mulPairTiers[avx2][Q40][1] = mulQ40AVX2X2
+	mulPairTiers[avx2][Q40][2] = mulQ40AVX2X4
 	mulTiers[avx512][Q40][0] = mulQ40AVX512X1
 	mulTiers[avx512][Q40][1] = mulQ40AVX512X2
 	mulTiers[avx512][Q40][2] = mulQ40AVX512X4
 	mulTiers[avx512][Q40][3] = mulQ40AVX512X8
+	manyTiers[avx2][Q40] = manyFuncs{expandQ40AVX2, manySingle8AVX2, 40, 1}
+	manyTiers[avx512][Q40] = manyFuncs{expandQ40AVX512, manySingleAVX512, 40, 4}
+	mulPairTiers[avx2][Q41][0] = mulQ41AVX2X1
+	mulPairTiers[avx2][Q41][1] = mulQ41AVX2X2
+	mulPairTiers[avx2][Q41][2] = mulQ41AVX2X4
 	mulTiers[avx512][Q41][0] = mulQ41AVX512X1
 	mulTiers[avx512][Q41][1] = mulQ41AVX512X2
 	mulTiers[avx512][Q41][2] = mulQ41AVX512X4
 	mulTiers[avx512][Q41][3] = mulQ41AVX512X8
+	manyTiers[avx2][Q41] = manyFuncs{expandQ41AVX2, manyMin8AVX2, 0, 1}
+	manyTiers[avx512][Q41] = manyFuncs{expandQ41AVX512, manyMinAVX512, 0, 4}
+	mulPairTiers[avx2][Q50][0] = mulQ50AVX2X1
+	mulPairTiers[avx2][Q50][1] = mulQ50AVX2X2
+	mulPairTiers[avx2][Q50][2] = mulQ50AVX2X4
 	mulTiers[avx512][Q50][0] = mulQ50AVX512X1
 	mulTiers[avx512][Q50][1] = mulQ50AVX512X2
 	mulTiers[avx512][Q50][2] = mulQ50AVX512X4
 	mulTiers[avx512][Q50][3] = mulQ50AVX512X8
+	manyTiers[avx2][Q50] = manyFuncs{expandQ50AVX2, manySingle4AVX2, 44, 1}
+	manyTiers[avx512][Q50] = manyFuncs{expandQ50AVX512, manySingleAVX512, 44, 4}
+	mulPairTiers[avx2][Q51][0] = mulQ51AVX2X1
+	mulPairTiers[avx2][Q51][1] = mulQ51AVX2X2
+	mulPairTiers[avx2][Q51][2] = mulQ51AVX2X4
 	mulTiers[avx512][Q51][0] = mulQ51AVX512X1
 	mulTiers[avx512][Q51][1] = mulQ51AVX512X2
 	mulTiers[avx512][Q51][2] = mulQ51AVX512X4
 	mulTiers[avx512][Q51][3] = mulQ51AVX512X8
+	manyTiers[avx2][Q51] = manyFuncs{expandQ51AVX2, manyMin4AVX2, 0, 1}
+	manyTiers[avx512][Q51] = manyFuncs{expandQ51AVX512, manyMinAVX512, 0, 4}
+	mulPairTiers[avx2][Q80][0] = mulQ80AVX2X1
+	mulPairTiers[avx2][Q80][1] = mulQ80AVX2X2
+	mulPairTiers[avx2][Q80][2] = mulQ80AVX2X4
 	mulTiers[avx512][Q80][0] = mulQ80AVX512X1
 	mulTiers[avx512][Q80][1] = mulQ80AVX512X2
 	mulTiers[avx512][Q80][2] = mulQ80AVX512X4
 	mulTiers[avx512][Q80][3] = mulQ80AVX512X8
+	manyTiers[avx2][Q80] = manyFuncs{expandQ80AVX2, manySingle1AVX2, 48, 1}
+	manyTiers[avx512][Q80] = manyFuncs{expandQ80AVX512, manySingleAVX512, 48, 4}
+	mulPairTiers[avx2][Q2K][0] = mulQ2KAVX2X1
+	mulPairTiers[avx2][Q2K][1] = mulQ2KAVX2X2
+	mulPairTiers[avx2][Q2K][2] = mulQ2KAVX2X4
 	mulTiers[avx512][Q2K][0] = mulQ2KAVX512X1
 	mulTiers[avx512][Q2K][1] = mulQ2KAVX512X2
 	mulTiers[avx512][Q2K][2] = mulQ2KAVX512X4
 	mulTiers[avx512][Q2K][3] = mulQ2KAVX512X8
+	manyTiers[avx2][Q2K] = manyFuncs{expandQ2KAVX2, manyHalvesMin4AVX2, 0, 1}
+	manyTiers[avx512][Q2K] = manyFuncs{expandQ2KAVX512, manyHalvesMinAVX512, 0, 4}
+	mulPairTiers[avx2][Q3K][0] = mulQ3KAVX2X1
+	mulPairTiers[avx2][Q3K][1] = mulQ3KAVX2X2
+	mulPairTiers[avx2][Q3K][2] = mulQ3KAVX2X4
 	mulTiers[avx512][Q3K][0] = mulQ3KAVX512X1
 	mulTiers[avx512][Q3K][1] = mulQ3KAVX512X2
 	mulTiers[avx512][Q3K][2] = mulQ3KAVX512X4
 	mulTiers[avx512][Q3K][3] = mulQ3KAVX512X8
+	manyTiers[avx2][Q3K] = manyFuncs{expandQ3KAVX2, manyHalves2AVX2, 52, 1}
+	manyTiers[avx512][Q3K] = manyFuncs{expandQ3KAVX512, manyHalvesAVX512, 52, 4}
+	mulPairTiers[avx2][Q4K][0] = mulQ4KAVX2X1
+	mulPairTiers[avx2][Q4K][1] = mulQ4KAVX2X2
+	mulPairTiers[avx2][Q4K][2] = mulQ4KAVX2X4
 	mulTiers[avx512][Q4K][0] = mulQ4KAVX512X1
 	mulTiers[avx512][Q4K][1] = mulQ4KAVX512X2
 	mulTiers[avx512][Q4K][2] = mulQ4KAVX512X4
 	mulTiers[avx512][Q4K][3] = mulQ4KAVX512X8
+	manyTiers[avx2][Q4K] = manyFuncs{expandQ4KAVX2, manyMin8AVX2, 0, 1}
+	manyTiers[avx512][Q4K] = manyFuncs{expandQ4KAVX512, manyMinAVX512, 0, 4}
+	mulPairTiers[avx2][Q5K][0] = mulQ5KAVX2X1
+	mulPairTiers[avx2][Q5K][1] = mulQ5KAVX2X2
+	mulPairTiers[avx2][Q5K][2] = mulQ5KAVX2X4
 	mulTiers[avx512][Q5K][0] = mulQ5KAVX512X1
 	mulTiers[avx512][Q5K][1] = mulQ5KAVX512X2
 	mulTiers[avx512][Q5K][2] = mulQ5KAVX512X4
 	mulTiers[avx512][Q5K][3] = mulQ5KAVX512X8
+	manyTiers[avx2][Q5K] = manyFuncs{expandQ5KAVX2, manyMin4AVX2, 0, 1}
+	manyTiers[avx512][Q5K] = manyFuncs{expandQ5KAVX512, manyMinAVX512, 0, 4}
+	mulPairTiers[avx2][Q6K][0] = mulQ6KAVX2X1
+	mulPairTiers[avx2][Q6K][1] = mulQ6KAVX2X2
+	mulPairTiers[avx2][Q6K][2] = mulQ6KAVX2X4
 	mulTiers[avx512][Q6K][0] = mulQ6KAVX512X1
 	mulTiers[avx512][Q6K][1] = mulQ6KAVX512X2
 	mulTiers[avx512][Q6K][2] = mulQ6KAVX512X4
 	mulTiers[avx512][Q6K][3] = mulQ6KAVX512X8
+	manyTiers[avx2][Q6K] = manyFuncs{expandQ6KAVX2, manyHalves2AVX2, 52, 1}
+	manyTiers[avx512][Q6K] = manyFuncs{expandQ6KAVX512, manyHalvesAVX512, 52, 4}
+	mulPairTiers[avx2][IQ4NL][0] = mulIQ4NLAVX2X1
+	mulPairTiers[avx2][IQ4NL][1] = mulIQ4NLAVX2X2
+	mulPairTiers[avx2][IQ4NL][2] = mulIQ4NLAVX2X4
 	mulTiers[avx512][IQ4NL][0] = mulIQ4NLAVX512X1
 	mulTiers[avx512][IQ4NL][1] = mulIQ4NLAVX512X2
 	mulTiers[avx512][IQ4NL][2] = mulIQ4NLAVX512X4
 	mulTiers[avx512][IQ4NL][3] = mulIQ4NLAVX512X8
+	manyTiers[avx2][IQ4NL] = manyFuncs{expandIQ4NLAVX2, manySingle1AVX2, 48, 1}
+	manyTiers[avx512][IQ4NL] = manyFuncs{expandIQ4NLAVX512, manySingleAVX512, 48, 4}
+	mulPairTiers[avx2][IQ4XS][0] = mulIQ4XSAVX2X1
+	mulPairTiers[avx2][IQ4XS][1] = mulIQ4XSAVX2X2
+	mulPairTiers[avx2][IQ4XS][2] = mulIQ4XSAVX2X4
 	mulTiers[avx512][IQ4XS][0] = mulIQ4XSAVX512X1
 	mulTiers[avx512][IQ4XS][1] = mulIQ4XSAVX512X2
 	mulTiers[avx512][IQ4XS][2] = mulIQ4XSAVX512X4
 	mulTiers[avx512][IQ4XS][3] = mulIQ4XSAVX512X8
+	manyTiers[avx2][IQ4XS] = manyFuncs{expandIQ4XSAVX2, manySingle1AVX2, 48, 1}
+	manyTiers[avx512][IQ4XS] = manyFuncs{expandIQ4XSAVX512, manySingleAVX512, 48, 4}
+	mulPairTiers[avx2][MXFP4][0] = mulMXFP4AVX2X1
+	mulPairTiers[avx2][MXFP4][1] = mulMXFP4AVX2X2
+	mulPairTiers[avx2][MXFP4][2] = mulMXFP4AVX2X4
 	mulTiers[avx512][MXFP4][0] = mulMXFP4AVX512X1
 	mulTiers[avx512][MXFP4][1] = mulMXFP4AVX512X2
 	mulTiers[avx512][MXFP4][2] = mulMXFP4AVX512X4
 	mulTiers[avx512][MXFP4][3] = mulMXFP4AVX512X8
-	mulTileTiers[avx2][Q40] = mulQ40AVX2X8
-	mulTileTiers[avx2][Q41] = mulQ41AVX2X8
-	mulTileTiers[avx2][Q50] = mulQ50AVX2X8
-	mulTileTiers[avx2][Q51] = mulQ51AVX2X8
-	mulTileTiers[avx2][Q80] = mulQ80AVX2X8
-	mulTileTiers[avx2][Q2K] = mulQ2KAVX2X8
-	mulTileTiers[avx2][Q3K] = mulQ3KAVX2X8
-	mulTileTiers[avx2][Q4K] = mulQ4KAVX2X8
-	mulTileTiers[avx2][Q5K] = mulQ5KAVX2X8
-	mulTileTiers[avx2][Q6K] = mulQ6KAVX2X8
-	mulTileTiers[avx2][IQ4NL] = mulIQ4NLAVX2X8
-	mulTileTiers[avx2][IQ4XS] = mulIQ4XSAVX2X8
-	mulTileTiers[avx2][MXFP4] = mulMXFP4AVX2X8
-	manyTiers[avx512][Q40] = manyFuncs{expandQ40AVX512, manySingleAVX512, 40}
-	manyTiers[avx512][Q41] = manyFuncs{expandQ41AVX512, manyMinAVX512, 0}
-	manyTiers[avx512][Q50] = manyFuncs{expandQ50AVX512, manySingleAVX512, 44}
-	manyTiers[avx512][Q51] = manyFuncs{expandQ51AVX512, manyMinAVX512, 0}
-	manyTiers[avx512][Q80] = manyFuncs{expandQ80AVX512, manySingleAVX512, 48}
-	manyTiers[avx512][Q2K] = manyFuncs{expandQ2KAVX512, manyHalvesMinAVX512, 0}
-	manyTiers[avx512][Q3K] = manyFuncs{expandQ3KAVX512, manyHalvesAVX512, 52}
-	manyTiers[avx512][Q4K] = manyFuncs{expandQ4KAVX512, manyMinAVX512, 0}
-	manyTiers[avx512][Q5K] = manyFuncs{expandQ5KAVX512, manyMinAVX512, 0}
-	manyTiers[avx512][Q6K] = manyFuncs{expandQ6KAVX512, manyHalvesAVX512, 52}
-	manyTiers[avx512][IQ4NL] = manyFuncs{expandIQ4NLAVX512, manySingleAVX512, 48}
-	manyTiers[avx512][IQ4XS] = manyFuncs{expandIQ4XSAVX512, manySingleAVX512, 48}
-	manyTiers[avx512][MXFP4] = manyFuncs{expandMXFP4AVX512, manySingleAVX512, 44}
+	manyTiers[avx2][MXFP4] = manyFuncs{expandMXFP4AVX2, manySingle4AVX2, 44, 1}
+	manyTiers[avx512][MXFP4] = manyFuncs{expandMXFP4AVX512, manySingleAVX512, 44, 4}
 }

@@ -8,8 +8,6 @@ const (
 	// manyGroup is how many tiles pass a run of blocks of all panels before the next run is expanded. Their activations and
 	// sums stay in the second cache meanwhile.
 	manyGroup = 32
-	// manyTiles is from how many full tiles on expanding pays.
-	manyTiles = 4
 	// manyBytes is the largest size of an expanded block: codes, and scales and minima of both halves.
 	manyBytes = 512 + 4*64
 )
@@ -23,7 +21,12 @@ type manyFuncs struct {
 	mul func(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
 	// zero is where a record has the correction of the zero point. Q3_K is expanded with the zero point of Q6_K.
 	zero uintptr
+	// tiles is from how many full tiles on expanding pays.
+	tiles int
 }
+
+// tileSums are the sums of a tile with one panel.
+type tileSums [TileRows * PanelRows]float32
 
 // manyTiers holds those of the tiers that have them.
 var manyTiers [tiers][formats]manyFuncs
@@ -47,18 +50,18 @@ func (x Tiles) Tile(i int) Tile {
 
 // A Scratch is memory that one thread multiplies in. The zero value is ready; it should start on a cache line.
 type Scratch struct {
-	Sums     TileSums // for Mul
 	expanded [manyBlocks * manyBytes]byte
-	partial  []TileSums // of each panel and tile, between two runs of blocks
+	partial  []tileSums // of each panel and tile, between two runs of blocks
 	_        [40]byte   // fills a cache line
 }
 
 // zeroSums are the sums to begin with.
-var zeroSums TileSums
+var zeroSums tileSums
 
 // Expands reports whether MulTiles expands panels of a format for so many rows.
 func Expands(f Format, rows int) bool {
-	return rows/TileRows >= manyTiles && manyTiers[active][f].mul != nil
+	many := &manyTiers[active][f]
+	return many.mul != nil && rows/TileRows >= many.tiles
 }
 
 // MulTiles is Mul for any number of rows. Many of them let it expand the panels first; the bits are the same.
@@ -72,7 +75,7 @@ func MulTiles(dst []float32, ldd int, w Panels, x Tiles, scratch *Scratch) {
 		}
 	}
 	for i := done; i < x.Count(); i++ {
-		Mul(dst[i*TileRows*ldd:], ldd, w, x.Tile(i), &scratch.Sums)
+		Mul(dst[i*TileRows*ldd:], ldd, w, x.Tile(i))
 	}
 }
 
@@ -86,7 +89,7 @@ func (x Tiles) slice(first, end int) Tiles {
 func (s *Scratch) mulMany(dst []float32, ldd int, w Panels, x Tiles) {
 	panels, tiles := w.Count(), x.Count()
 	if len(s.partial) < panels*tiles {
-		s.partial = make([]TileSums, (panels+7)&^7*manyGroup) // chunks differ by a panel; tiles come and go
+		s.partial = make([]tileSums, (panels+7)&^7*manyGroup) // chunks differ by a panel; tiles come and go
 	}
 	_ = dst[(x.Rows-1)*ldd+panels*PanelRows-1]
 	for from := 0; from < w.Blocks; from += manyBlocks {
@@ -109,7 +112,7 @@ func (s *Scratch) expand(w Panels, panel, first, end int) {
 type run struct {
 	format     Format
 	first, end int
-	partial    []TileSums // of each tile
+	partial    []tileSums // of each tile
 }
 
 // mulRun multiplies a run with all tiles.

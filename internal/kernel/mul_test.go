@@ -73,15 +73,18 @@ func TestMulGivesTheBitsOfTheTwin(t *testing.T) {
 				rows := 1 + r.IntN(TileRows)
 				blocks := (1 + r.IntN(5)) * f.GroupBlocks()
 				extreme := round%4 == 3
-				panels, tile := randomPanel(r, f, blocks, extreme), randomTile(r, rows, blocks, extreme)
-				panels.Bytes = append(panels.Bytes, randomPanel(r, f, blocks, extreme).Bytes...)
-				ldd := 2*PanelRows + r.IntN(5)
+				panels, tile := Panels{Format: f, Blocks: blocks}, randomTile(r, rows, blocks, extreme)
+				for range 1 + r.IntN(5) {
+					panels.Bytes = append(panels.Bytes, randomPanel(r, f, blocks, extreme).Bytes...)
+				}
+				ldd := panels.Count()*PanelRows + r.IntN(5)
 				got := make([]float32, rows*ldd)
-				Mul(got, ldd, panels, tile, new(TileSums))
+				Mul(got, ldd, panels, tile)
 				for row := range rows {
-					var want [2 * PanelRows]float32
-					mulTwin(want[:PanelRows], panels.Slice(0, 1), tile.Records[row*RecordBytes:], rows*RecordBytes)
-					mulTwin(want[PanelRows:], panels.Slice(1, 2), tile.Records[row*RecordBytes:], rows*RecordBytes)
+					want := make([]float32, panels.Count()*PanelRows)
+					for i := range panels.Count() {
+						mulTwin(want[i*PanelRows:][:PanelRows], panels.Slice(i, i+1), tile.Records[row*RecordBytes:], rows*RecordBytes)
+					}
 					for o := range want {
 						if g, w := got[row*ldd+o], want[o]; math.Float32bits(g) != math.Float32bits(w) {
 							t.Fatalf("%v, %d blocks, row %d of %d, output %d: got %v, want %v", f, blocks, row, rows, o, g, w)
@@ -99,7 +102,7 @@ func TestMulTilesGivesTheBitsOfMul(t *testing.T) {
 		scratch := new(Scratch)
 		for f := range formats {
 			for round := range 12 {
-				blocks, rows := (1+r.IntN(5))*superBlocks, 1+r.IntN((manyTiles+2)*TileRows)
+				blocks, rows := (1+r.IntN(5))*superBlocks, 1+r.IntN(6*TileRows)
 				if f.GroupBlocks() == 1 {
 					blocks -= r.IntN(superBlocks)
 				}
@@ -119,7 +122,7 @@ func TestMulTilesGivesTheBitsOfMul(t *testing.T) {
 				got, want := make([]float32, x.Rows*ldd), make([]float32, x.Rows*ldd)
 				MulTiles(got, ldd, panels, x, scratch)
 				for i := range x.Count() {
-					Mul(want[i*TileRows*ldd:], ldd, panels, x.Tile(i), &scratch.Sums)
+					Mul(want[i*TileRows*ldd:], ldd, panels, x.Tile(i))
 				}
 				for i := range want {
 					if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
@@ -150,7 +153,7 @@ func TestMulIsExactAtTheLimitsOfItsIntegers(t *testing.T) {
 				act := make([]byte, RecordBytes)
 				Quantize(act, RecordBytes, x)
 				var got [PanelRows]float32
-				Mul(got[:], PanelRows, Panels{Q80, 1, panel}, Tile{1, act}, new(TileSums))
+				Mul(got[:], PanelRows, Panels{Q80, 1, panel}, Tile{1, act})
 				scale := floatAt(act[recordScale:])
 				want := float32(weight*127*int32(value)*BlockCols) * scale
 				for o := range got {
@@ -250,24 +253,25 @@ func TestUnpackBlockAgreesWithCodeAt(t *testing.T) {
 	}
 }
 
-// BenchmarkMul multiplies one panel that stays in the first cache, on one core.
+// BenchmarkMul multiplies two panels that stay in the caches nearest to a core, on one core.
 func BenchmarkMul(b *testing.B) {
 	was := active
 	defer func() { active = was }()
 	r := rand.New(rand.NewPCG(9, 10))
-	const blocks = 64
+	const blocks = 32
 	for f := range formats {
-		panel := randomPanel(r, f, blocks, false)
+		panels := randomPanel(r, f, blocks, false)
+		panels.Bytes = append(panels.Bytes, panels.Bytes...)
 		for tier := generic; tier <= detected; tier++ {
-			for _, rows := range []int{1, 8} {
+			for _, rows := range []int{1, 2, 4, 8} {
 				b.Run(fmt.Sprintf("%v/%v/t=%d", f, tier, rows), func(b *testing.B) {
 					active = tier
-					tile, dst, sums := randomTile(r, rows, blocks, false), make([]float32, rows*PanelRows), new(TileSums)
+					tile, dst := randomTile(r, rows, blocks, false), make([]float32, rows*2*PanelRows)
 					for b.Loop() {
-						Mul(dst, PanelRows, panel, tile, sums)
+						Mul(dst, 2*PanelRows, panels, tile)
 					}
-					b.SetBytes(int64(len(panel.Bytes)))
-					b.ReportMetric(float64(b.N)*float64(rows*blocks*BlockCols*PanelRows)/b.Elapsed().Seconds()/1e9, "GMAC/s")
+					b.SetBytes(int64(len(panels.Bytes)))
+					b.ReportMetric(float64(b.N)*float64(2*rows*blocks*BlockCols*PanelRows)/b.Elapsed().Seconds()/1e9, "GMAC/s")
 				})
 			}
 		}

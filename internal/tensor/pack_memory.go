@@ -35,9 +35,14 @@ func (s *slab) take(n int) []byte {
 	return taken
 }
 
-// largePages allocates zeroed bytes that start on a cache line, on large pages if the system has them to give.
+// largePages allocates zeroed bytes that start on a cache line, and where a large page begins if they fill one, on large pages
+// if the system has them to give.
 func largePages(n int) []byte {
-	b := alignedBytes(n)
+	if n < largePage {
+		return alignedBytes(n)
+	}
+	b := make([]byte, n+largePage)
+	b = b[toPage(b):][:n:n]
 	adviseLargePages(b)
 	return b
 }

@@ -129,6 +129,9 @@ func (r *productRun) chunk(i, worker int) {
 // Shapes: dst [T, rows].
 func (m *Matrix) mulPanels(dst []float32, first, end int, a *Activations, scratch *productScratch) {
 	full := min(end, m.rows/kernel.PanelRows)
+	if a.rows < tileRows && kernel.Pairs(m.packed.Format) {
+		first = m.mulPairs(dst, first, end, a.tiles().Tile(0))
+	}
 	if first < full {
 		kernel.MulTiles(dst[first*kernel.PanelRows:], m.rows, m.packed.Slice(first, full), a.tiles(), &scratch.Scratch)
 	}
@@ -137,11 +140,24 @@ func (m *Matrix) mulPanels(dst []float32, first, end int, a *Activations, scratc
 	}
 	for i := range a.tiles().Count() {
 		x := a.tiles().Tile(i)
-		kernel.Mul(scratch.last[:], kernel.PanelRows, m.packed.Slice(full, end), x, &scratch.Sums)
+		kernel.Mul(scratch.last[:], kernel.PanelRows, m.packed.Slice(full, end), x)
 		for t := range x.Rows {
 			copy(dst[(i*tileRows+t)*m.rows+full*kernel.PanelRows:][:m.rows-full*kernel.PanelRows], scratch.last[t*kernel.PanelRows:])
 		}
 	}
+}
+
+// mulPairs multiplies the pairs of panels from the halves of the matrix that are the share of a chunk. It returns the first panel
+// that is left for the chunk to do: only the last chunk has any, where the matrix cannot be halved.
+func (m *Matrix) mulPairs(dst []float32, first, end int, x kernel.Tile) (left int) {
+	panels, half := (m.rows+kernel.PanelRows-1)/kernel.PanelRows, m.rows/kernel.PanelRows/2
+	from, to := first*half/panels, end*half/panels
+	pair := kernel.Pair{First: m.packed.Slice(from, to), Second: m.packed.Slice(half+from, half+to)}
+	kernel.MulPairs(dst[from*kernel.PanelRows:], dst[(half+from)*kernel.PanelRows:], m.rows, pair, x)
+	if end < panels {
+		return end
+	}
+	return 2 * half
 }
 
 // floatBound is the row at which a chunk of panels of float weights begins and the one before it ends. The last chunk has

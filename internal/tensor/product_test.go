@@ -217,7 +217,7 @@ func BenchmarkMul(b *testing.B) {
 	defer p.Close()
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, typ := range allTypes {
-		for _, tokens := range []int{1, 16, 512} {
+		for _, tokens := range []int{1, 2, 16, 512} {
 			b.Run(fmt.Sprintf("%v/%s/t=%d", typ, kernel.Tier(), tokens), func(b *testing.B) {
 				const rows, cols = 2048, 2048
 				copies := 1

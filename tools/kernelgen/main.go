@@ -5,7 +5,7 @@
 //
 //	go run ./tools/kernelgen -out internal/kernel
 //
-// mul512.go and mul256.go hold the kernels of the avx512 and the avx2 tier, tile256.go those of the latter for 8 rows,
+// mul512.go and mul256.go hold the kernels of the avx512 and the avx2 tier, many512.go and many256.go those for many rows,
 // dot.go those of float weights, and the files whose names begin with neon all kernels of arm64; they read from top to
 // bottom like the assembly that they print. What the kernels compute is defined by mul_twin.go in internal/kernel, and
 // the layout is drawn in DESIGN.md there.
@@ -72,6 +72,7 @@ const (
 	recordSum   = 36
 	recordZeroA = 52 // -32 times the sum of the first half
 	recordBytes = 64
+	tileRows    = 8
 )
 
 // codeBytes is the size of a block's codes in a panel.
@@ -116,6 +117,21 @@ type mul struct {
 	rows int
 }
 
+// order gives the groups so that those that share a line of codes follow each other.
+func (k mul) order(from, end int) []int {
+	var groups []int
+	if k.bits == 8 || end-from == 4 {
+		for group := from; group < end; group++ {
+			groups = append(groups, group)
+		}
+		return groups
+	}
+	for line := range 4 {
+		groups = append(groups, line, line+4)
+	}
+	return groups
+}
+
 // panelSize sets R13 to the bytes of a panel: its codes lie in front of its scales.
 func (k mul) panelSize() {
 	k.op("IMUL3Q $%d, CX, R13", k.scaleBytes())
@@ -141,6 +157,18 @@ func (k mul) prefetchCodes() {
 	for at := 0; at < k.codeBytes(); at += 64 {
 		k.op("PREFETCHT0 %d(SI)", nearBytes+at)
 		k.op("PREFETCHT1 %d(SI)", farBytes+at)
+	}
+}
+
+// prefetchAhead asks for codes and scales that lie R13 bytes ahead, for the second cache.
+func (k mul) prefetchAhead() {
+	for at := 0; at < k.codeBytes(); at += 64 {
+		k.op("PREFETCHT1 %d(SI)(R13*1)", at)
+	}
+	if k.super() {
+		k.op("PREFETCHT1 (R10)(R13*1)")
+	} else {
+		k.op("PREFETCHT1 (BX)(R13*1)")
 	}
 }
 
@@ -176,7 +204,7 @@ func (p *printer) label(name string) { fmt.Fprintf(p, "%s:\n", name) }
 //
 //	DI dst   R8 ldd   SI codes   BX scales   DX act   R9 stride   CX blocks
 func (p *printer) function(name string) {
-	p.open(name, "(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)", mulArguments...)
+	p.open(name, mulSignature, mulArguments...)
 }
 
 // open opens a function with arguments of 8 bytes and loads each into the register behind its name.
@@ -185,6 +213,8 @@ func (p *printer) open(function, signature string, arguments ...string) {
 	fmt.Fprintf(p, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", function, 8*len(arguments))
 	p.arguments(arguments)
 }
+
+const mulSignature = "(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)"
 
 // mulArguments are the arguments of a kernel.mulFunc with their registers.
 var mulArguments = []string{"dst DI", "ldd R8", "codes SI", "scales BX", "act DX", "stride R9", "blocks CX"}
@@ -223,37 +253,38 @@ func (p *printer) lookup(name string, zero int) {
 	fmt.Fprintf(p, "GLOBL %s<>(SB), RODATA|NOPTR, $64\n", name)
 }
 
-// stubs is the Go file that declares the kernels and enters them into the table.
+// stubs is the Go file that declares the kernels and enters them into the tables.
 func stubs() string {
-	var p printer
-	p.WriteString(generated + "package kernel\n\n")
-	var table strings.Builder
-	for _, tier := range []struct {
-		name string
-		rows []int
-	}{{"avx2", rows256}, {"avx512", rows512}} {
-		for _, f := range formats {
-			for _, rows := range tier.rows {
-				name := fmt.Sprintf("mul%s%sX%d", f.name, strings.ToUpper(tier.name), rows)
-				fmt.Fprintf(&p, "//go:noescape\nfunc %s(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)\n\n", name)
-				fmt.Fprintf(&table, "\tmulTiers[%s][%s][%d] = %s\n", tier.name, f.name, log2(rows), name)
-			}
+	var declarations, tables printer
+	declare := func(name, signature string) {
+		fmt.Fprintf(&declarations, "//go:noescape\nfunc %s%s\n\n", name, signature)
+	}
+	enter := func(format string, args ...any) { tables.op(format, args...) }
+	for _, f := range formats {
+		for _, rows := range rows256 {
+			name := mul256{mul{nil, f, rows}, 0, 0}.name()
+			declare(name, pairSignature)
+			enter("mulPairTiers[avx2][%s][%d] = %s", f.name, log2(rows), name)
 		}
+		for _, rows := range rows512 {
+			name := fmt.Sprintf("mul%sAVX512X%d", f.name, rows)
+			declare(name, mulSignature)
+			enter("mulTiers[avx512][%s][%d] = %s", f.name, log2(rows), name)
+		}
+		expand, many := expand256{mul256{mul{nil, f, 0}, 0, 0}}.name(), manyKernel256{nil, f.kind256()}.name()
+		declare(expand, expandSignature)
+		enter("manyTiers[avx2][%s] = manyFuncs{%s, %s, %d, 1}", f.name, expand, many, f.zero)
+		expand, many = expand512{mul512{mul{nil, f, 0}}}.name(), manyKernel{nil, f.kind()}.name()
+		declare(expand, expandSignature)
+		enter("manyTiers[avx512][%s] = manyFuncs{%s, %s, %d, 4}", f.name, expand, many, f.zero)
 	}
-	for _, f := range formats {
-		k := tile256{mul256{mul{nil, f, tileRows}, nil}}
-		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", k.name(), tileSignature)
-		fmt.Fprintf(&table, "\tmulTileTiers[avx2][%s] = %s\n", f.name, k.name())
-	}
-	for _, f := range formats {
-		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", expand512{mul512{mul{nil, f, 0}}}.name(), expandSignature)
-		fmt.Fprintf(&table, "\tmanyTiers[avx512][%s] = manyFuncs{%s, %s, %d}\n", f.name, expand512{mul512{mul{nil, f, 0}}}.name(), manyKernel{nil, f.kind()}.name(), f.zero)
+	for _, k := range kinds256() {
+		declare(manyKernel256{nil, k}.name(), manySignature)
 	}
 	for _, k := range kinds {
-		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", manyKernel{nil, k}.name(), manySignature)
+		declare(manyKernel{nil, k}.name(), manySignature)
 	}
-	fmt.Fprintf(&p, "func addMulKernels() {\n%s}\n", table.String())
-	return p.String()
+	return generated + "package kernel\n\n" + declarations.String() + "func addMulKernels() {\n" + tables.String() + "}\n"
 }
 
 func log2(n int) int {
@@ -268,13 +299,13 @@ func main() {
 	out := flag.String("out", ".", "folder of package kernel")
 	flag.Parse()
 	files := map[string]string{
-		"mul_avx512_amd64.s":   avx512(),
-		"mul_many_amd64.s":     many512(),
-		"mul_avx2_amd64.s":     avx2(),
-		"mul_avx2x8_amd64.s":   tiles256(),
-		"mul_kernels_amd64.go": stubs(),
-		"dot_amd64.s":          dots(),
-		"dot_kernels_amd64.go": dotStubs(),
+		"mul_avx512_amd64.s":      avx512(),
+		"mul_many_avx512_amd64.s": many512(),
+		"mul_many_avx2_amd64.s":   many256(),
+		"mul_avx2_amd64.s":        avx2(),
+		"mul_kernels_amd64.go":    stubs(),
+		"dot_amd64.s":             dots(),
+		"dot_kernels_amd64.go":    dotStubs(),
 	}
 	maps.Copy(files, neonFiles())
 	for name, text := range files {

@@ -53,6 +53,17 @@ func (k kind) bytes() int {
 	return 512 + 64*floats
 }
 
+// parts is how many parts of a block have scales of their own.
+func (k kind) parts() int {
+	if k.halves {
+		return 2
+	}
+	return 1
+}
+
+// scalesAt is where the scales of a part are in an expanded block. Minima follow.
+func (k kind) scalesAt(part int) int { return 512 + part*(k.bytes()-512)/2 }
+
 func many512() string {
 	var p printer
 	p.WriteString(generated + headerMany)
@@ -90,14 +101,7 @@ func (k expand512) print() {
 		k.op("MOVQ $8, AX")
 	}
 	k.label("block")
-	for at := 0; at < k.codeBytes(); at += 64 {
-		k.op("PREFETCHT1 %d(SI)(R13*1)", at)
-	}
-	if k.super() {
-		k.op("PREFETCHT1 (R10)(R13*1)")
-	} else {
-		k.op("PREFETCHT1 (BX)(R13*1)")
-	}
+	k.prefetchAhead()
 	floats := 512
 	store := func(register int) {
 		k.op("VMOVDQU32 Z%d, %d(DI)", register, floats)
@@ -220,7 +224,7 @@ func (k manyKernel) products(parts ...part) {
 
 // add adds integer sums of a block, or of half n of one, to the float sums.
 func (k manyKernel) add(block, sums, n int) {
-	floats := block*k.bytes() + 512 + n*(k.bytes()-512)/2
+	floats := block*k.bytes() + k.scalesAt(n)
 	k.op("VMOVUPS %d(SI), Z24", floats)
 	if k.minima {
 		k.op("VMOVUPS %d(SI), Z25", floats+64)

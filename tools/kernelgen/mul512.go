@@ -146,21 +146,6 @@ func (k mul512) upperBits(from int) {
 	}
 }
 
-// order gives the groups so that those that share a line of codes follow each other.
-func (k mul512) order(from, end int) []int {
-	var groups []int
-	if k.bits == 8 || end-from == 4 {
-		for group := from; group < end; group++ {
-			groups = append(groups, group)
-		}
-		return groups
-	}
-	for line := range 4 {
-		groups = append(groups, line, line+4)
-	}
-	return groups
-}
-
 // unpack puts the codes of a group into the register that it names.
 func (k mul512) unpack(group int) int {
 	if k.bits == 8 {
