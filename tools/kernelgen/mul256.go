@@ -22,7 +22,8 @@ const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 ro
 // A register holds 8 weight rows, half of a panel; the halves of a panel are done one after the other. Registers: R11 how far
 // the second panel lies behind the first, R8 the frame: float sums of panels, halves and rows, then scales of super-blocks.
 // Y0-Y3 sums of 16 bits, Y4-Y7 of 32 bits, Y8 and Y9 masks or a table, Y10 a line of
-// upper bits, Y11 a line of codes, Y12-Y15 temporary.
+// upper bits, Y11 a line of codes, Y12-Y15 temporary. One and two rows have ones in Y7 and, where halves of a block have scales of
+// their own, lines of codes in Y2, Y3 and Y6 too.
 // 8 rows have kernels of their own: mul_many_avx2_amd64.s.
 
 #include "textflag.h"
@@ -95,6 +96,9 @@ func (k mul256) print() {
 		k.op("VMOVUPS Y0, %d(R8)", 32*sum)
 	}
 	k.masks()
+	if k.rows < 4 {
+		k.op("VMOVDQU ones<>(SB), %s", k.ones())
+	}
 	if k.super() {
 		k.label("super")
 		k.superScales(2)
@@ -247,11 +251,19 @@ func (k mul256) multiply(group, row int, first bool) {
 // widenRow adds a row's 16-bit sums to its 32-bit sums, or sets them.
 func (k mul256) widenRow(row int, first bool) {
 	if first {
-		k.op("VPMADDWD ones<>(SB), Y%d, Y%d", row, 4+row)
+		k.op("VPMADDWD %s, Y%d, Y%d", k.ones(), row, 4+row)
 		return
 	}
-	k.op("VPMADDWD ones<>(SB), Y%d, Y14", row)
+	k.op("VPMADDWD %s, Y%d, Y14", k.ones(), row)
 	k.op("VPADDD Y14, Y%d, Y%d", 4+row, 4+row)
+}
+
+// ones are in Y7 if no sums are.
+func (k mul256) ones() string {
+	if k.rows < 4 {
+		return "Y7"
+	}
+	return "ones<>(SB)"
 }
 
 // upperBits sets Y10 to the line that upper takes bits from, for the groups that begin with from.
@@ -276,18 +288,23 @@ func (k mul256) unpack(group int) {
 		k.op("VPABSB Y12, Y15")
 		return
 	}
-	line, right, load := group%4, group/4*4, group < 4 || k.split()
-	if k.bits < 4 {
+	line, right, load, register := group%4, group/4*4, group < 4, 11
+	switch {
+	case k.bits < 4:
 		line, right, load = group/4, group%4*2, group%4 == 0
+	case k.split() && k.rows < 4: // four lines stay for the other half of the block
+		register = [...]int{2, 3, 6, 11}[line]
+	case k.split():
+		load = true
 	}
 	if load {
-		k.op("VMOVDQU %s, Y11", k.in("SI", 64*line+32*k.half))
+		k.op("VMOVDQU %s, Y%d", k.in("SI", 64*line+32*k.half), register)
 	}
 	if right > 0 {
-		k.op("VPSRLW $%d, Y11, Y12", right)
+		k.op("VPSRLW $%d, Y%d, Y12", right, register)
 		k.op("VPAND Y8, Y12, Y12")
 	} else {
-		k.op("VPAND Y8, Y11, Y12")
+		k.op("VPAND Y8, Y%d, Y12", register)
 	}
 	if k.table != "" {
 		k.op("VPSHUFB Y12, Y9, Y12")
