@@ -42,6 +42,7 @@ func largePages(n int) []byte {
 		return alignedBytes(n)
 	}
 	b := make([]byte, n+largePage)
+	giveBack(b)
 	b = b[toPage(b):][:n:n]
 	adviseLargePages(b)
 	return b

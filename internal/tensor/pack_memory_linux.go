@@ -2,17 +2,23 @@
 
 package tensor
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+	"unsafe"
+)
 
-// adviseLargePages asks for 2 MiB pages for the whole ones within b, which must be zero. Without them everything works, a little
-// slower. Memory that the program used before has its small pages; they are given back, and zeroed large ones come instead.
-func adviseLargePages(b []byte) {
-	const page = largePage
-	skip := toPage(b)
-	if skip >= len(b) {
-		return
-	}
-	if whole := b[skip : skip+(len(b)-skip)&^(page-1)]; len(whole) > 0 && syscall.Madvise(whole, syscall.MADV_HUGEPAGE) == nil {
-		_ = syscall.Madvise(whole, syscall.MADV_DONTNEED)
+// adviseLargePages asks for 2 MiB pages for the whole ones within b. Without them everything works, a little slower.
+func adviseLargePages(b []byte) { advise(b, largePage, syscall.MADV_HUGEPAGE) }
+
+// giveBack gives the system the pages of b, which must be zero, so that they come anew when they are written. Memory that the
+// program used before has its small pages, which would stay.
+func giveBack(b []byte) { advise(b, os.Getpagesize(), syscall.MADV_DONTNEED) }
+
+// advise tells the system about the whole pages within b.
+func advise(b []byte, page, advice int) {
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (page - 1)
+	if whole := (len(b) - skip) &^ (page - 1); whole > 0 {
+		_ = syscall.Madvise(b[skip:skip+whole], advice)
 	}
 }

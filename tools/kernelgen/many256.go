@@ -32,7 +32,6 @@ func many256() string {
 	var p printer
 	p.WriteString(generated + headerMany256)
 	constants256(&p)
-	p.constant("negative", 0x8000000080000000)    // the sign of a float twice
 	p.constant("twentyeight", 0x1C1C1C1C1C1C1C1C) // makes the zero point of Q3_K, 4, that of Q6_K, 32
 	for _, f := range formats {
 		expand256{mul256{mul{&p, f, 0}, 0, 0}}.print()
@@ -115,13 +114,9 @@ func (k expand256) floats(part int) {
 	k.scale(part)
 	at := k.kind().scalesAt(part) + 32*k.half
 	k.op("VMOVUPS Y15, %d(DI)", at)
-	if !k.kind().minima {
-		return
+	if k.kind().minima {
+		k.op("VMOVUPS Y12, %d(DI)", at+64)
 	}
-	if k.scales == superMin {
-		k.op("VXORPS negative<>(SB), Y12, Y12")
-	}
-	k.op("VMOVUPS Y12, %d(DI)", at+64)
 }
 
 // A manyKernel256 prints the product of expanded blocks with eight rows of activations.

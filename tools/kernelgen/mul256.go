@@ -70,6 +70,7 @@ func constants256(p *printer) {
 	p.constant("pairs", 0x0303030303030303)
 	p.constant("third", 0x0404040404040404)
 	p.constant("thirtysecond", 0x3D0000003D000000) // 1/32 twice
+	p.constant("negative", 0x8000000080000000)     // the sign of a float twice
 	p.constant("fifteen", 0x0000000F0000000F)
 	p.lookup("nonlinear", 0)
 	p.lookup("float4", 16)
@@ -348,8 +349,8 @@ func (k mul256) correct(zero int) {
 	}
 }
 
-// superScales stores the scales of a super-block of so many panels as floats, and its minima, a 32nd of them in Q2_K. R10 then
-// points at the bytes of its blocks.
+// superScales stores the scales of a super-block of so many panels as floats, and its minima with the sign with which they are
+// added, a 32nd of them in Q2_K. R10 then points at the bytes of its blocks.
 func (k mul256) superScales(panels int) {
 	fine := 32
 	for panel := range panels {
@@ -364,6 +365,8 @@ func (k mul256) superScales(panels int) {
 			k.op("VCVTPH2PS %s, Y12", k.in("BX", 32+16*half))
 			if k.scales == halvesMin {
 				k.op("VMULPS thirtysecond<>(SB), Y12, Y12")
+			} else {
+				k.op("VXORPS negative<>(SB), Y12, Y12")
 			}
 			k.op("VMOVUPS Y12, %s", k.superOf(1))
 		}
@@ -372,8 +375,8 @@ func (k mul256) superScales(panels int) {
 	k.op("ADDQ $%d, BX", k.superBytes())
 }
 
-// scale sets Y15 to the scales of eight rows and Y12 to their minima, a 32nd of them in Q2_K. Part is the half of a
-// block whose halves have scales of their own.
+// scale sets Y15 to the scales of eight rows and Y12 to their minima, which are as in superScales. Part is the half of a block whose
+// halves have scales of their own.
 func (k mul256) scale(part int) {
 	switch k.scales {
 	case single:
@@ -417,12 +420,9 @@ func (k mul256) add(part int) {
 		k.op("VMULPS Y15, Y13, Y14")
 		k.op("VFMADD213PS %s, Y14, Y%d", k.sumOf(row), sum)
 		switch k.scales {
-		case withMin:
+		case withMin, superMin:
 			k.op("VBROADCASTSS %d(DX), Y14", row*recordBytes+recordSum)
 			k.op("VFMADD231PS Y14, Y12, Y%d", sum)
-		case superMin:
-			k.op("VBROADCASTSS %d(DX), Y14", row*recordBytes+recordSum)
-			k.op("VFNMADD231PS Y14, Y12, Y%d", sum)
 		case halvesMin: // a 32nd of the minimum times -32 times the sum
 			k.op("VPBROADCASTD %d(DX), Y14", row*recordBytes+recordZeroA+4*part)
 			k.op("VCVTDQ2PS Y14, Y14")

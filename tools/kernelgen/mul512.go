@@ -81,6 +81,33 @@ func (k mul512) print() {
 	k.end()
 }
 
+// nearBytes and farBytes are how far ahead codes are asked for: farther than a panel's scales are long, which lie in between.
+const (
+	nearBytes = 4096
+	farBytes  = 4 * nearBytes
+)
+
+// prefetch asks for codes that come soon and for the scales of this block in the next panel. Without the latter each panel
+// would begin with waiting for its scales, which no hardware expects.
+func (k mul512) prefetch() {
+	k.prefetchCodes()
+	if k.super() {
+		k.op("PREFETCHT0 (R10)(R13*1)")
+	} else {
+		k.op("PREFETCHT0 (BX)(R13*1)")
+	}
+}
+
+// prefetchCodes asks for codes twice: those far ahead for the second cache, where what is asked for is dropped while too much
+// else is on its way, and near ones for the first cache, which is never dropped. Kernels of many rows want both too: the first
+// of several tiles waits for memory.
+func (k mul512) prefetchCodes() {
+	for at := 0; at < k.codeBytes(); at += 64 {
+		k.op("PREFETCHT0 %d(SI)", nearBytes+at)
+		k.op("PREFETCHT1 %d(SI)", farBytes+at)
+	}
+}
+
 // outputs stores the float sums of so many rows, which are in Z0 and so on.
 func (p *printer) outputs(rows int) {
 	for t := range rows {
