@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"unsafe"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 )
@@ -102,9 +101,7 @@ func NewKVs(t KVType, blocks []int, kvHeads, headDim int) []*KV {
 }
 
 // toPage is how many bytes of b lie before the first large page.
-func toPage(b []byte) int {
-	return int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (largePage - 1))
-}
+func toPage(b []byte) int { return toMultiple(b, largePage) }
 
 // blocksIn is how many blocks of all heads so many bytes hold.
 func (n *kvNumbers) blocksIn(bytes int) int { return bytes / n.blockBytes() }

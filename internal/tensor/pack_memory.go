@@ -51,6 +51,10 @@ func largePages(n int) []byte {
 // alignedBytes allocates zeroed bytes that start on a cache line.
 func alignedBytes(n int) []byte {
 	b := make([]byte, n+lineBytes-1)
-	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (lineBytes - 1)
-	return b[skip:][:n:n]
+	return b[toMultiple(b, lineBytes):][:n:n]
+}
+
+// toMultiple is how many bytes of b lie before the first address that is a multiple of a size, a power of two.
+func toMultiple(b []byte, size int) int {
+	return -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (size - 1)
 }

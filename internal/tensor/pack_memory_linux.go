@@ -5,7 +5,6 @@ package tensor
 import (
 	"os"
 	"syscall"
-	"unsafe"
 )
 
 // adviseLargePages asks for 2 MiB pages for the whole ones within b. Without them everything works, a little slower.
@@ -17,7 +16,7 @@ func giveBack(b []byte) { advise(b, os.Getpagesize(), syscall.MADV_DONTNEED) }
 
 // advise tells the system about the whole pages within b.
 func advise(b []byte, page, advice int) {
-	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (page - 1)
+	skip := toMultiple(b, page)
 	if whole := (len(b) - skip) &^ (page - 1); whole > 0 {
 		_ = syscall.Madvise(b[skip:skip+whole], advice)
 	}
