@@ -12,7 +12,8 @@ import "unsafe"
 //	blocks  at least 1, a multiple of the format's GroupBlocks
 type mulFunc func(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
 
-// mulTiers holds the kernels of each tier for 1, 2, 4 and 8 rows. Those that a tier lacks are nil.
+// mulTiers holds the kernels of each tier for 1, 2, 4 and 8 rows. Those that a tier lacks are nil; avx2 has pairs instead
+// (mul_pair.go).
 var mulTiers [tiers][formats][4]mulFunc
 
 // Mul sets dst to the product of panels with a tile of activations.

@@ -97,7 +97,7 @@ func (k mul256) print() {
 		k.op("VMOVUPS Y0, %d(R8)", 32*sum)
 	}
 	k.masks()
-	if k.rows < 4 {
+	if k.spare() {
 		k.op("VMOVDQU ones<>(SB), %s", k.ones())
 	}
 	if k.super() {
@@ -259,9 +259,12 @@ func (k mul256) widenRow(row int, first bool) {
 	k.op("VPADDD Y14, Y%d, Y%d", 4+row, 4+row)
 }
 
+// spare says whether registers of sums are left for what would be loaded again and again.
+func (k mul256) spare() bool { return k.rows < 4 }
+
 // ones are in Y7 if no sums are.
 func (k mul256) ones() string {
-	if k.rows < 4 {
+	if k.spare() {
 		return "Y7"
 	}
 	return "ones<>(SB)"
@@ -293,7 +296,7 @@ func (k mul256) unpack(group int) {
 	switch {
 	case k.bits < 4:
 		line, right, load = group/4, group%4*2, group%4 == 0
-	case k.split() && k.rows < 4: // four lines stay for the other half of the block
+	case k.split() && k.spare(): // four lines stay for the other half of the block
 		register = [...]int{2, 3, 6, 11}[line]
 	case k.split():
 		load = true
