@@ -2,10 +2,7 @@
 
 package kernel
 
-import (
-	"math/bits"
-	"unsafe"
-)
+import "math/bits"
 
 // A mulPairFunc multiplies two panels with some rows of an activation tile, block by block in turn. Memory gives more to
 // two streams than to one, and most where they are long. It is a mulFunc but for
@@ -21,42 +18,39 @@ var mulPairTiers [tiers][formats][3]mulPairFunc
 // pair, and equal parts of both the best chunks.
 func Pairs(f Format) bool { return mulPairTiers[active][f][0] != nil }
 
-// A Pair is two runs of as many panels of one format, both in the same piece of memory.
-type Pair struct{ First, Second Panels }
+// A PairRun is a run of pairs of panels: those from First to End, each with the one that is Distance panels behind it.
+type PairRun struct{ First, End, Distance int }
 
-// MulPairs is Mul for two runs of panels at once, if Pairs says so. The bits are the same.
+// MulPairs is Mul for some pairs of panels, if Pairs says so. The bits are the same; other outputs stay as they are.
 //
-// Shapes: dst, second [T, O] with ldd floats from row to row; w.First, w.Second [O, E]; x [T, E].
-func MulPairs(dst, second []float32, ldd int, w Pair, x Tile) {
-	panels, stride, blocks := w.First.Count(), uintptr(x.Rows*RecordBytes), w.First.Blocks
-	if panels == 0 || x.Rows == 0 {
+// Shapes: dst [T, O] with ldd floats from row to row, T being the rows of the tile; w [O, E]; x [T, E].
+func MulPairs(dst []float32, ldd int, w *Panels, run PairRun, x *Tile) {
+	rows, blocks := x.Rows, w.Blocks
+	if run.First >= run.End || rows == 0 {
 		return
 	}
-	last := (x.Rows-1)*ldd + panels*PanelRows - 1
-	_, _ = dst[last], second[last]
-	_ = x.Records[blocks*x.Rows*RecordBytes-1]
-	f := w.First.Format
-	kernels := &mulPairTiers[active][f]
-	size, codes := f.PanelBytes(blocks), blocks*f.CodeBytes()
-	distance := uintptr(unsafe.Pointer(&w.Second.Bytes[0])) - uintptr(unsafe.Pointer(&w.First.Bytes[0]))
-	for i := range panels {
-		panel := w.First.Bytes[i*size:][:size]
-		for t := 0; t < x.Rows; {
-			log := min(bits.Len(uint(x.Rows-t))-1, len(kernels)-1)
-			kernels[log](&dst[t*ldd+i*PanelRows], &second[t*ldd+i*PanelRows], uintptr(ldd)*4, &panel[0], &panel[codes],
-				&x.Records[t*RecordBytes], distance, stride, blocks)
+	size, codes := w.Format.PanelBytes(blocks), blocks*w.Format.CodeBytes()
+	behind := run.Distance * PanelRows
+	_ = dst[(rows-1)*ldd+run.End*PanelRows+behind-1]
+	_ = w.Bytes[(run.End+run.Distance)*size-1]
+	_ = x.Records[blocks*rows*RecordBytes-1]
+	kernels := &mulPairTiers[active][w.Format]
+	for i := run.First; i < run.End; i++ {
+		panel := w.Bytes[i*size:][:size]
+		for t := 0; t < rows; {
+			log := min(bits.Len(uint(rows-t))-1, len(kernels)-1)
+			at := t*ldd + i*PanelRows
+			kernels[log](&dst[at], &dst[at+behind], uintptr(ldd)*4, &panel[0], &panel[codes],
+				&x.Records[t*RecordBytes], uintptr(run.Distance*size), uintptr(rows*RecordBytes), blocks)
 			t += 1 << log
 		}
 	}
 }
 
-// mulInPairs is Mul by MulPairs: the halves of w are the pair.
+// mulInPairs is Mul by MulPairs: the halves of w make pairs. If one panel is left, it is its own second.
 func mulInPairs(dst []float32, ldd int, w Panels, x Tile) {
 	panels := w.Count()
 	half := panels / 2
-	MulPairs(dst, dst[half*PanelRows:], ldd, Pair{w.Slice(0, half), w.Slice(half, 2*half)}, x)
-	if 2*half < panels { // the last one is its own second
-		rest, to := w.Slice(2*half, panels), dst[2*half*PanelRows:]
-		MulPairs(to, to, ldd, Pair{rest, rest}, x)
-	}
+	MulPairs(dst, ldd, &w, PairRun{0, half, half}, &x)
+	MulPairs(dst, ldd, &w, PairRun{2 * half, panels, 0}, &x)
 }

@@ -4,6 +4,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/quant"
@@ -22,37 +23,39 @@ const (
 	// expandedPanels is the same, in panels, where they are expanded: one after the other, while the activations of many rows
 	// stay in that cache.
 	expandedPanels = 16
-	// chunksPerThread is how finely a product is divided at least, if it has that many panels: threads that were held
-	// up leave the rest to others.
-	chunksPerThread = 6
 )
 
-// A piece is a product with its division into chunks of panels.
+// A piece is a product with its units of work. The first ones are pairs of panels, each of one from both halves of the matrix;
+// so what a thread reads of each half in one unit is followed by what it reads in the next. The others are single panels.
 type piece struct {
 	Product
-	first  int // number of its first chunk within the round
-	chunks int
-	panels int
+	first, end int // its units within the round
+	pairs      int // how many are pairs
 }
 
-// panel is the first one of a chunk.
-func (p *piece) panel(chunk int) int { return chunk * p.panels / p.chunks }
-
-// chunksOf says into how many chunks to divide a product with so many rows. They are of one size, and as many for each thread.
-func (p *Pool) chunksOf(next *piece, rows int) int {
-	w := next.W
-	most := max(1, next.panels*chunkBytes/w.Bytes()) // panels of a chunk
-	if w.packed != nil && kernel.Expands(w.packed.Format, rows) {
-		most = expandedPanels
+// plan divides the piece, whose units begin at first within the round, for so many rows of activations. It returns how many units
+// a thread claims at most.
+func (p *piece) plan(first, rows int) (most int) {
+	w := p.W
+	units := (w.rows + kernel.PanelRows - 1) / kernel.PanelRows
+	if p.pairs = 0; w.packed != nil && rows < tileRows && kernel.Pairs(w.packed.Format) {
+		p.pairs = w.rows / kernel.PanelRows / 2
+		units -= p.pairs
 	}
-	each := max((next.panels+most-1)/most, p.threads*chunksPerThread)
-	return min(next.panels, (each+p.threads-1)/p.threads*p.threads)
+	p.first, p.end = first, first+units
+	if w.packed != nil && kernel.Expands(w.packed.Format, rows) {
+		return expandedPanels
+	}
+	return max(1, units*chunkBytes/w.Bytes())
 }
 
 // A productRun is the round of one Mul. The pool keeps it, so that Mul allocates nothing.
 type productRun struct {
 	a       *Activations
+	tiles   kernel.Tiles // of a
+	tile    kernel.Tile  // the first one
 	pieces  []piece
+	most    int              // units that a thread claims at once
 	scratch []productScratch // of each thread
 	shares  shares
 	work    func(i, worker int)
@@ -78,86 +81,98 @@ func (r *productRun) init(p *Pool) {
 // they are. Panics if the shapes do not match.
 func (p *Pool) Mul(a *Activations, products ...Product) {
 	r := &p.products
-	r.a, r.pieces = a, r.pieces[:0]
-	chunks := 0
+	r.a, r.pieces, r.most = a, r.pieces[:0], math.MaxInt
+	units, bytes := 0, 0
 	for _, product := range products {
 		w := product.W
 		if w.cols != a.cols || len(product.Dst) < a.rows*w.rows {
 			panic(fmt.Sprintf("tensor: mul: matrix [%d, %d] with activations [%d, %d] into %d values", w.rows, w.cols, a.rows, a.cols, len(product.Dst)))
 		}
 		a.prepare(p, w)
-		next := piece{product, chunks, 0, (w.rows + kernel.PanelRows - 1) / kernel.PanelRows}
-		next.chunks = p.chunksOf(&next, a.rows)
+		next := piece{Product: product}
+		r.most = min(r.most, next.plan(units, a.rows))
 		r.pieces = append(r.pieces, next)
-		chunks += next.chunks
+		units, bytes = next.end, bytes+w.Bytes()
 	}
-	for i := range r.shares {
-		r.shares[i].end = (i + 1) * chunks / p.threads
+	if a.quantised {
+		r.tiles = a.tiles()
+		r.tile = r.tiles.Tile(0)
 	}
-	r.shares.begin(0)
-	p.Do(min(p.threads, chunks), r.work)
+	r.divide(bytes)
+	p.Do(min(p.threads, units), r.work)
 }
 
-// share computes the chunks of one share, and then what others have left of theirs.
+// divide gives each thread a share of the units, of equal parts of all bytes of weights.
+func (r *productRun) divide(bytes int) {
+	before, thread := 0, 0 // bytes of the pieces before, and the threads that have their shares
+	for i := range r.pieces {
+		piece := &r.pieces[i]
+		size, units := piece.W.Bytes(), piece.end-piece.first
+		for ; thread < len(r.shares); thread++ {
+			end := bytes*(thread+1)/len(r.shares) - before
+			if end > size {
+				break
+			}
+			r.shares[thread].end = piece.first + (end*units+size/2)/size
+		}
+		before += size
+	}
+	r.shares.begin(0)
+}
+
+// share computes the units of one share, and then what others have left of theirs.
 func (r *productRun) share(i, worker int) {
 	for n := range r.shares {
 		share := &r.shares[(i+n)%len(r.shares)]
-		for chunk := range share.left() {
-			r.chunk(chunk, worker)
+		for first, end := share.take(r.most); first < end; first, end = share.take(r.most) {
+			r.compute(first, end, worker)
 		}
 	}
 }
 
-// chunk computes one chunk of one product.
-func (r *productRun) chunk(i, worker int) {
-	n := len(r.pieces) - 1
-	for r.pieces[n].first > i {
-		n--
+// compute computes units of the round.
+func (r *productRun) compute(first, end, worker int) {
+	for i := range r.pieces {
+		piece := &r.pieces[i]
+		if from, to := max(first, piece.first), min(end, piece.end); from < to {
+			r.part(piece, from-piece.first, to-piece.first, worker)
+		}
 	}
-	piece := &r.pieces[n]
-	w := piece.W
-	first, end := piece.panel(i-piece.first), piece.panel(i-piece.first+1)
-	if w.packed == nil {
-		r.floatRows(piece, w.floatBound(first), w.floatBound(end), worker)
-		return
-	}
-	w.mulPanels(piece.Dst, first, end, r.a, &r.scratch[worker])
 }
 
-// mulPanels multiplies panels from first to end with all activations.
-//
-// Shapes: dst [T, rows].
-func (m *Matrix) mulPanels(dst []float32, first, end int, a *Activations, scratch *productScratch) {
-	full := min(end, m.rows/kernel.PanelRows)
-	if a.rows < tileRows && kernel.Pairs(m.packed.Format) {
-		first = m.mulPairs(dst, first, end, a.tiles().Tile(0))
+// part computes units of a piece.
+func (r *productRun) part(p *piece, first, end, worker int) {
+	w := p.W
+	if w.packed == nil {
+		r.floatRows(p, w.floatBound(first), w.floatBound(end), worker)
+		return
 	}
+	if first < p.pairs {
+		pairs := kernel.PairRun{First: first, End: min(end, p.pairs), Distance: p.pairs}
+		kernel.MulPairs(p.Dst, w.rows, w.packed, pairs, &r.tile)
+	}
+	if end > p.pairs {
+		r.panels(p, max(first, p.pairs)+p.pairs, end+p.pairs, worker)
+	}
+}
+
+// panels multiplies panels from first to end of a piece with all activations.
+func (r *productRun) panels(p *piece, first, end, worker int) {
+	w, scratch := p.W, &r.scratch[worker]
+	full := min(end, w.rows/kernel.PanelRows)
 	if first < full {
-		kernel.MulTiles(dst[first*kernel.PanelRows:], m.rows, m.packed.Slice(first, full), a.tiles(), &scratch.Scratch)
+		kernel.MulTiles(p.Dst[first*kernel.PanelRows:], w.rows, w.packed.Slice(first, full), r.tiles, &scratch.Scratch)
 	}
 	if full == end {
 		return
 	}
-	for i := range a.tiles().Count() {
-		x := a.tiles().Tile(i)
-		kernel.Mul(scratch.last[:], kernel.PanelRows, m.packed.Slice(full, end), x)
+	for i := range r.tiles.Count() {
+		x := r.tiles.Tile(i)
+		kernel.Mul(scratch.last[:], kernel.PanelRows, w.packed.Slice(full, end), x)
 		for t := range x.Rows {
-			copy(dst[(i*tileRows+t)*m.rows+full*kernel.PanelRows:][:m.rows-full*kernel.PanelRows], scratch.last[t*kernel.PanelRows:])
+			copy(p.Dst[(i*tileRows+t)*w.rows+full*kernel.PanelRows:][:w.rows-full*kernel.PanelRows], scratch.last[t*kernel.PanelRows:])
 		}
 	}
-}
-
-// mulPairs multiplies the pairs of panels from the halves of the matrix that are the share of a chunk. It returns the first panel
-// that is left for the chunk to do: only the last chunk has any, where the matrix cannot be halved.
-func (m *Matrix) mulPairs(dst []float32, first, end int, x kernel.Tile) (left int) {
-	panels, half := (m.rows+kernel.PanelRows-1)/kernel.PanelRows, m.rows/kernel.PanelRows/2
-	from, to := first*half/panels, end*half/panels
-	pair := kernel.Pair{First: m.packed.Slice(from, to), Second: m.packed.Slice(half+from, half+to)}
-	kernel.MulPairs(dst[from*kernel.PanelRows:], dst[(half+from)*kernel.PanelRows:], m.rows, pair, x)
-	if end < panels {
-		return end
-	}
-	return 2 * half
 }
 
 // floatBound is the row at which a chunk of panels of float weights begins and the one before it ends. The last chunk has

@@ -25,6 +25,22 @@ func (s *share) left() iter.Seq[int] {
 
 func (s *share) claim() int { return int(s.next.Add(1)) - 1 }
 
+// take claims some items, a third of what is left but not more than most, so that threads end together. If nothing is left, end
+// is first.
+func (s *share) take(most int) (first, end int) {
+	for {
+		next := s.next.Load()
+		left := s.end - int(next)
+		if left <= 0 {
+			return 0, 0
+		}
+		n := min((left+2)/3, most)
+		if s.next.CompareAndSwap(next, next+int64(n)) {
+			return int(next), int(next) + n
+		}
+	}
+}
+
 // shares are those of each thread.
 type shares []share
 
