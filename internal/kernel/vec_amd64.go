@@ -57,6 +57,12 @@ func sumSquares(x []float32, sums *[16]float32) {
 }
 
 //go:noescape
+func notAboveAVX2(x *float32, n int, bound float32) int
+
+// notAbove is how many of the first numbers, in groups of 16, are at most bound.
+func notAbove(x []float32, bound float32) int { return notAboveAVX2(&x[0], len(x), bound) }
+
+//go:noescape
 func gateSiLUAVX2(gate, up *float32, n int)
 
 //go:noescape

@@ -50,6 +50,12 @@ func weightSum(e []float32) (sum uint64) {
 }
 
 //go:noescape
+func notAboveNEON(x *float32, n int, bound float32) int
+
+// notAbove is how many of the first numbers, in groups of 16, are at most bound.
+func notAbove(x []float32, bound float32) int { return notAboveNEON(&x[0], len(x), bound) }
+
+//go:noescape
 func gateSiLUNEON(gate, up *float32, n int)
 
 func gateSiLU(gate, up []float32) {

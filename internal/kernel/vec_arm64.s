@@ -765,6 +765,27 @@ step:
 	VST1.P [V0.S4, V1.S4, V2.S4, V3.S4], 64(R2)
 	RET
 
+// func notAboveNEON(x *float32, n int, bound float32) int
+TEXT ·notAboveNEON(SB), NOSPLIT, $0-32
+	MOVD x+0(FP), R0
+	MOVD n+8(FP), R1
+	FMOVS bound+16(FP), F31
+	MOVD R1, R2
+step:
+	VLD1.P 64(R0), [V0.S4, V1.S4, V2.S4, V3.S4]
+	WORD $0x4e21f400 // fmax v0.4s, v0.4s, v1.4s
+	WORD $0x4e23f442 // fmax v2.4s, v2.4s, v3.4s
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	WORD $0x6e30f800 // fmaxv s0, v0.4s
+	FCMPS F31, F0
+	BHI above
+	SUB $16, R2
+	CBNZ R2, step
+above:
+	SUB R2, R1, R1
+	MOVD R1, ret+24(FP)
+	RET
+
 // func weightSumNEON(e *float32, n int) uint64
 TEXT ·weightSumNEON(SB), NOSPLIT, $0-24
 	MOVD e+0(FP), R0

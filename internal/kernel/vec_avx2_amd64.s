@@ -349,6 +349,28 @@ step:
 	VZEROUPPER
 	RET
 
+// func notAboveAVX2(x *float32, n int, bound float32) int
+TEXT ·notAboveAVX2(SB), NOSPLIT, $0-32
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS bound+16(FP), Y2
+	XORQ AX, AX
+step:
+	VMOVUPS (SI)(AX*4), Y0
+	VMOVUPS 32(SI)(AX*4), Y1
+	VCMPPS $6, Y2, Y0, Y0 // not less or equal: larger, or NaN
+	VCMPPS $6, Y2, Y1, Y1
+	VORPS Y1, Y0, Y0
+	VPTEST Y0, Y0
+	JNZ above
+	ADDQ $16, AX
+	CMPQ AX, CX
+	JLT step
+above:
+	MOVQ AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func toHalfAVX2(dst *uint16, x *float32, n int)
 TEXT ·toHalfAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI

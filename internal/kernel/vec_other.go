@@ -29,3 +29,8 @@ func rotateHalves(a, b, cos, sin []float32) { rotateHalvesGo(a, b, cos, sin) }
 func rotatePairs(x, cos, sin []float32) { rotatePairsGo(x, cos, sin) }
 
 func toHalf(dst []uint16, x []float32) { toHalfGo(dst, x) }
+
+func notAbove([]float32, float32) int { return 0 }
+
+// vectorLen is how many of n numbers vector kernels do.
+func vectorLen(int) int { return 0 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -194,6 +195,25 @@ func BenchmarkGateSiLU(b *testing.B) {
 				}
 			})
 		})
+	}
+}
+
+func TestAboveFindsTheFirst(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, tier := range append([]tier{generic}, vectorTiers()...) {
+		for n := range 70 {
+			for at := range n + 1 {
+				for _, v := range []float32{1.5, inf, nan, -nan} {
+					x := slices.Repeat([]float32{1, -1, -inf}, n/3+1)[:n]
+					copy(x[at:], []float32{v, v})
+					onTier(tier, func() {
+						if got := Above(x, 1); got != at {
+							t.Fatalf("%v: %d numbers, %v at %d: got %d", tier, n, v, at, got)
+						}
+					})
+				}
+			}
+		}
 	}
 }
 

@@ -84,17 +84,15 @@ func (s *Sampler) Sample(logits []float32, st *State) (token.ID, error) {
 // nuclear reports whether top-p is on.
 func (p *Params) nuclear() bool { return p.TopP > 0 && p.TopP < 1 }
 
-// argmax returns the lowest ID of the largest logit. One comparison a logit finds both a larger one and NaN.
+// argmax returns the lowest ID of the largest logit.
 //
 // Shapes: z [V].
 func argmax(z []float32) (token.ID, error) {
 	best, at := negativeInfinity, token.None
-	for i, v := range z {
-		if !(v <= best) {
-			if v != v {
-				return token.None, ErrNotFinite
-			}
-			best, at = v, token.ID(i)
+	for i := kernel.Above(z, best); i < len(z); i += kernel.Above(z[i:], best) {
+		best, at = z[i], token.ID(i)
+		if best != best {
+			return token.None, ErrNotFinite
 		}
 	}
 	if at == token.None {

@@ -206,7 +206,7 @@ func (p *printer) begin(name, parameters, result string) {
 	}
 	size := at
 	if result != "" {
-		size = (at+7)&^7 + map[string]int{"float32": 4, "uint64": 8}[result]
+		size = (at+7)&^7 + map[string]int{"float32": 4, "int": 8, "uint64": 8}[result]
 		result = " " + result
 	}
 	fmt.Fprintf(p, "\n// func %s(%s)%s\n", name, parameters, result)

@@ -202,6 +202,23 @@ func (p *printer) reductions() {
 	p.storeNext(2, 0)
 	p.op("RET")
 
+	// FMAX keeps a NaN, which HI takes for larger.
+	p.begin("notAboveNEON", "x *float32, n int, bound float32", "int")
+	p.op("MOVD R1, R2")
+	p.loop("step", 2, func() {
+		p.loadNext(0, 0)
+		p.v("fmax v0.4s, v0.4s, v1.4s")
+		p.v("fmax v2.4s, v2.4s, v3.4s")
+		p.v("fmax v0.4s, v0.4s, v2.4s")
+		p.v("fmaxv s0, v0.4s")
+		p.op("FCMPS F31, F0")
+		p.op("BHI above")
+	})
+	p.label("above")
+	p.op("SUB R2, R1, R1")
+	p.op("MOVD R1, ret+24(FP)")
+	p.op("RET")
+
 	// A weight is e·2^44 + 0.5 without its fraction.
 	p.begin("weightSumNEON", "e *float32, n int", "uint64")
 	p.op("FMOVD $0x1p44, F24")
