@@ -109,6 +109,24 @@ func Dot(dst []float32, ldd int, w FloatRows, x []float32) {
 	kernels.mul(dst, ldd, w, x)
 }
 
+// DotQuarters is Dot of one row of activations with rows from first to end of each quarter of the weight rows; other outputs stay
+// as they are. Rows beyond four times a quarter belong to none. Memory is the limit, and it gives most to several streams that
+// go on for long: calls that follow each other go on with the same four.
+//
+// Shapes: dst [O]; w [O, E]; x [E].
+func DotQuarters(dst []float32, w FloatRows, first, end int, x []float32) {
+	quarter := len(w.Bytes) / w.rowBytes() / DotRows
+	if kernels := &dotTiers[active][w.Type]; kernels[1] != nil && w.Cols%dotCols == 0 {
+		kernels.quarters(dst, w, first, end, x)
+		return
+	}
+	for o := first; o < end; o++ {
+		for row := o; row < DotRows*quarter; row += quarter {
+			dst[row] = dotRow(w.Type, w.row(row), x)
+		}
+	}
+}
+
 // TakesBF16 says whether DotBF16 can multiply w: its weights are BF16, and the tier in use has a product of BF16 numbers.
 func (w *FloatRows) TakesBF16() bool { return w.Type == BF16 && w.Cols%pairCols == 0 && hasPairs() }
 
@@ -126,6 +144,13 @@ func DotBF16(dst []float32, ldd int, w FloatRows, x []uint16) {
 	}
 	_ = dst[(tokens-1)*ldd+rows-1]
 	dotPairs.mul(dst, ldd, w, x)
+}
+
+// DotBF16Quarters is to DotBF16 what DotQuarters is to Dot.
+//
+// Shapes: as in DotQuarters.
+func DotBF16Quarters(dst []float32, w FloatRows, first, end int, x []uint16) {
+	dotPairs.quarters(dst, w, first, end, x)
 }
 
 // mul multiplies all weight rows with all rows of activations.
@@ -167,27 +192,42 @@ func (k *dotKernels[X]) rows(n int, dst []float32, ldd int, w FloatRows, x []X) 
 	}
 }
 
-// single multiplies all weight rows with one row of activations. Memory is the limit, and it gives most to several streams:
-// so the rows that a kernel takes together come from different quarters, each of which is read from its begin to its end.
+// single multiplies all weight rows with one row of activations.
 func (k *dotKernels[X]) single(dst []float32, w FloatRows, x []X) {
-	rows, rowBytes := len(w.Bytes)/w.rowBytes(), w.rowBytes()
-	quarter := rows / DotRows
-	blocks := w.Cols * int(unsafe.Sizeof(x[0])) / lineBytes
-	four := w.Sums
-	if four == nil {
-		four = new([DotRows]float32)
+	rows, blocks := len(w.Bytes)/w.rowBytes(), linesOf(x[:w.Cols])
+	w.Sums = w.sums()
+	k.quarters(dst, w, 0, rows/DotRows, x)
+	for o := rows / DotRows * DotRows; o < rows; o++ {
+		k[1](&w.Sums[0], 0, &w.row(o)[0], 0, &x[0], 0, blocks)
+		dst[o] = w.Sums[0]
 	}
-	for o := range quarter {
-		k[1](&four[0], 0, &w.Bytes[o*rowBytes], uintptr(quarter*rowBytes), &x[0], 0, blocks)
-		for i, sum := range four {
+}
+
+// quarters multiplies rows from first to end of each quarter of the weight rows with one row of activations.
+func (k *dotKernels[X]) quarters(dst []float32, w FloatRows, first, end int, x []X) {
+	rowBytes, sums := w.rowBytes(), w.sums()
+	quarter, blocks := len(w.Bytes)/rowBytes/DotRows, linesOf(x[:w.Cols])
+	if first < end {
+		_ = w.Bytes[((DotRows-1)*quarter+end)*rowBytes-1]
+	}
+	for o := first; o < end; o++ {
+		k[1](&sums[0], 0, &w.Bytes[o*rowBytes], uintptr(quarter*rowBytes), &x[0], 0, blocks)
+		for i, sum := range sums {
 			dst[i*quarter+o] = sum
 		}
 	}
-	for o := quarter * DotRows; o < rows; o++ {
-		k[1](&four[0], 0, &w.Bytes[o*rowBytes], 0, &x[0], 0, blocks)
-		dst[o] = four[0]
-	}
 }
+
+// sums is memory for the outputs of a kernel.
+func (w *FloatRows) sums() *[DotRows]float32 {
+	if w.Sums == nil {
+		return new([DotRows]float32)
+	}
+	return w.Sums
+}
+
+// linesOf is how many lines a row of activations fills.
+func linesOf[X float32 | uint16](x []X) int { return len(x) * int(unsafe.Sizeof(x[0])) / lineBytes }
 
 // dotPlain is Dot in plain Go, for any number of columns.
 func dotPlain(dst []float32, ldd int, w FloatRows, x []float32) {

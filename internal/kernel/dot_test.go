@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -73,6 +74,37 @@ func dotPairsFused(w []byte, x []uint16) float32 {
 		}
 	}
 	return sumTree(&sums)
+}
+
+// TestDotQuartersGiveTheBitsOfDot does the quarters in two parts.
+func TestDotQuartersGiveTheBitsOfDot(t *testing.T) {
+	withTier(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for round := range 60 {
+			quarter, cols := r.IntN(9), dotCols*(1+r.IntN(4))
+			if round%5 == 4 {
+				cols = 1 + r.IntN(50)
+			}
+			rows := DotRows*quarter + r.IntN(DotRows)
+			x, values := make([]float32, cols), make([]byte, rows*cols*F32.Bytes())
+			for i := range x {
+				x[i] = float32(r.NormFloat64())
+			}
+			for i := range rows * cols {
+				binary.LittleEndian.PutUint32(values[4*i:], math.Float32bits(float32(r.NormFloat64())))
+			}
+			w := FloatRows{Type: F32, Cols: cols, Bytes: values}
+			got, want := make([]float32, rows), make([]float32, rows)
+			Dot(want, rows, w, x)
+			clear(want[DotRows*quarter:])
+			middle := quarter / 3
+			DotQuarters(got, w, middle, quarter, x)
+			DotQuarters(got, w, 0, middle, x)
+			if !slices.Equal(got, want) {
+				t.Fatalf("[%d, %d]: got %v, want %v", rows, cols, got, want)
+			}
+		}
+	})
 }
 
 func TestDotBF16IsItsDefinitionAndDoesNotDependOnCompany(t *testing.T) {

@@ -25,12 +25,13 @@ const (
 	expandedPanels = 16
 )
 
-// A piece is a product with its units of work. The first ones are pairs of panels, each of one from both halves of the matrix;
-// so what a thread reads of each half in one unit is followed by what it reads in the next. The others are single panels.
+// A piece is a product with its units of work. The first ones are joint where activations are few: a pair of panels, one of each
+// half of the matrix, or four rows of float weights, one of each quarter. So a thread reads from several places at once, and
+// goes on there from unit to unit. The other units are what is left of the matrix, a panel or a row each.
 type piece struct {
 	Product
 	first, end int // its units within the round
-	pairs      int // how many are pairs
+	joint      int // how many are joint
 }
 
 // plan divides the piece, whose units begin at first within the round, for so many rows of activations. It returns how many units
@@ -38,9 +39,14 @@ type piece struct {
 func (p *piece) plan(first, rows int) (most int) {
 	w := p.W
 	units := (w.rows + kernel.PanelRows - 1) / kernel.PanelRows
-	if p.pairs = 0; w.packed != nil && rows < tileRows && kernel.Pairs(w.packed.Format) {
-		p.pairs = w.rows / kernel.PanelRows / 2
-		units -= p.pairs
+	p.joint = 0
+	switch {
+	case w.packed == nil && rows == 1:
+		p.joint = w.rows / kernel.DotRows
+		units = p.joint + w.rows%kernel.DotRows
+	case w.packed != nil && rows < tileRows && kernel.Pairs(w.packed.Format):
+		p.joint = w.rows / kernel.PanelRows / 2
+		units -= p.joint
 	}
 	p.first, p.end = first, first+units
 	if w.packed != nil && kernel.Expands(w.packed.Format, rows) {
@@ -143,16 +149,21 @@ func (r *productRun) compute(first, end, worker int) {
 // part computes units of a piece.
 func (r *productRun) part(p *piece, first, end, worker int) {
 	w := p.W
-	if w.packed == nil {
+	joint := min(end, p.joint)
+	switch {
+	case w.packed != nil:
+		if first < joint {
+			kernel.MulPairs(p.Dst, w.rows, w.packed, kernel.PairRun{First: first, End: joint, Distance: p.joint}, &r.tile)
+		}
+		if end > joint {
+			r.panels(p, max(first, joint)+p.joint, end+p.joint, worker)
+		}
+	case r.a.rows == 1:
+		r.quarters(p, first, joint, worker)
+		const others = kernel.DotRows - 1
+		r.floatRows(p, max(first, joint)+others*p.joint, end+others*p.joint, worker)
+	default:
 		r.floatRows(p, w.floatBound(first), w.floatBound(end), worker)
-		return
-	}
-	if first < p.pairs {
-		pairs := kernel.PairRun{First: first, End: min(end, p.pairs), Distance: p.pairs}
-		kernel.MulPairs(p.Dst, w.rows, w.packed, pairs, &r.tile)
-	}
-	if end > p.pairs {
-		r.panels(p, max(first, p.pairs)+p.pairs, end+p.pairs, worker)
 	}
 }
 
@@ -194,6 +205,17 @@ func (r *productRun) floatRows(piece *piece, first, end, worker int) {
 		kernel.DotBF16(piece.Dst[first:], w.rows, rows, r.a.bf16)
 	} else {
 		kernel.Dot(piece.Dst[first:], w.rows, rows, r.a.x)
+	}
+}
+
+// quarters multiplies rows from first to end of each quarter of float weights with the only row of activations.
+func (r *productRun) quarters(p *piece, first, end, worker int) {
+	rows := p.W.floats
+	rows.Sums = &r.scratch[worker].dots
+	if rows.TakesBF16() {
+		kernel.DotBF16Quarters(p.Dst, rows, first, end, r.a.bf16)
+	} else {
+		kernel.DotQuarters(p.Dst, rows, first, end, r.a.x)
 	}
 }
 
