@@ -7,9 +7,9 @@ import "math/bits"
 // A mulPairFunc multiplies two panels with some rows of an activation tile, block by block in turn. Memory gives more to
 // two streams than to one, and most where they are long. It is a mulFunc but for
 //
-//	second    the second panel's outputs are here, as the first one's are at dst
+//	apart     how far the second panel's outputs lie behind the first one's, in bytes
 //	distance  how far the second panel lies behind the first, in bytes
-type mulPairFunc func(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+type mulPairFunc func(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 
 // mulPairTiers holds those of the tiers that have them, for 1, 2 and 4 rows.
 var mulPairTiers [tiers][formats][3]mulPairFunc
@@ -40,7 +40,7 @@ func MulPairs(dst []float32, ldd int, w *Panels, run PairRun, x *Tile) {
 		for t := 0; t < rows; {
 			log := min(bits.Len(uint(rows-t))-1, len(kernels)-1)
 			at := t*ldd + i*PanelRows
-			kernels[log](&dst[at], &dst[at+behind], uintptr(ldd)*4, &panel[0], &panel[codes],
+			kernels[log](&dst[at], uintptr(behind)*4, uintptr(ldd)*4, &panel[0], &panel[codes],
 				&x.Records[t*RecordBytes], uintptr(run.Distance*size), uintptr(rows*RecordBytes), blocks)
 			t += 1 << log
 		}

@@ -235,7 +235,7 @@ func stubs() string {
 	enter := func(format string, args ...any) { tables.op(format, args...) }
 	for _, f := range formats {
 		for _, rows := range rows256 {
-			name := mul256{mul{nil, f, rows}, 0, 0}.name()
+			name := newMul256(nil, f, rows, 2).name()
 			declare(name, pairSignature)
 			enter("mulPairTiers[avx2][%s][%d] = %s", f.name, log2(rows), name)
 		}
@@ -244,7 +244,7 @@ func stubs() string {
 			declare(name, mulSignature)
 			enter("mulTiers[avx512][%s][%d] = %s", f.name, log2(rows), name)
 		}
-		expand, many := expand256{mul256{mul{nil, f, 0}, 0, 0}}.name(), manyKernel256{nil, f.kind256()}.name()
+		expand, many := expand256{newMul256(nil, f, 0, 1)}.name(), manyKernel256{nil, f.kind256()}.name()
 		declare(expand, expandSignature)
 		enter("manyTiers[avx2][%s] = manyFuncs{%s, %s, %d, 1}", f.name, expand, many, f.zero)
 		expand, many = expand512{mul512{mul{nil, f, 0}}}.name(), manyKernel{nil, f.kind()}.name()

@@ -34,7 +34,7 @@ func many256() string {
 	constants256(&p)
 	p.constant("twentyeight", 0x1C1C1C1C1C1C1C1C) // makes the zero point of Q3_K, 4, that of Q6_K, 32
 	for _, f := range formats {
-		expand256{mul256{mul{&p, f, 0}, 0, 0}}.print()
+		expand256{newMul256(&p, f, 0, 1)}.print()
 	}
 	for _, k := range kinds256() {
 		manyKernel256{&p, k}.print()
@@ -50,7 +50,7 @@ type kind256 struct {
 
 // kind256 is that of a format.
 func (f format) kind256() kind256 {
-	widen := mul256{mul{nil, f, 0}, 0, 0}.widen()
+	widen := f.widen()
 	if f.bits == 3 {
 		widen = 2 // it is expanded as Q6_K
 	}
@@ -76,18 +76,19 @@ func (k expand256) name() string { return "expand" + k.format.name + "AVX2" }
 func (k expand256) print() {
 	k.frame(k.name(), expandSignature, "R8", frame256, "dst DI", "codes SI", "scales BX", "ahead R13", "blocks CX")
 	k.masks()
+	lanes := k.all()
 	if k.super() {
 		k.label("super")
-		k.superScales(1)
+		k.superScales(lanes)
 		k.op("MOVQ $8, AX")
 	}
 	k.label("block")
 	k.prefetchAhead()
 	groups := 8 / k.kind().parts()
-	for k.half = range 2 {
+	for _, l := range lanes {
 		for part := range k.kind().parts() {
-			k.codes(part*groups, part*groups+groups)
-			k.floats(part)
+			k.codes(l, part*groups, part*groups+groups)
+			k.floats(l, part)
 		}
 	}
 	k.nextScales()
@@ -98,24 +99,23 @@ func (k expand256) print() {
 }
 
 // codes stores the codes of groups from to end of 8 weight rows.
-func (k expand256) codes(from, end int) {
-	k.upperBits(from)
+func (k expand256) codes(l lane, from, end int) {
 	for _, group := range k.order(from, end) {
-		k.unpack(group)
+		k.unpack(l, group)
 		if k.bits == 3 {
-			k.op("VPADDB twentyeight<>(SB), Y12, Y12")
+			k.op("VPADDB twentyeight<>(SB), Y%d, Y%d", k.code, k.code)
 		}
-		k.op("VMOVDQU Y12, %d(DI)", 64*group+32*k.half)
+		k.op("VMOVDQU Y%d, %d(DI)", k.code, 64*group+32*l.half)
 	}
 }
 
 // floats stores scales, and minima, of 8 weight rows.
-func (k expand256) floats(part int) {
-	k.scale(part)
-	at := k.kind().scalesAt(part) + 32*k.half
-	k.op("VMOVUPS Y15, %d(DI)", at)
+func (k expand256) floats(l lane, part int) {
+	k.scale(l, part)
+	at := k.kind().scalesAt(part) + 32*l.half
+	k.op("VMOVUPS Y%d, %d(DI)", k.code, at)
 	if k.kind().minima {
-		k.op("VMOVUPS Y12, %d(DI)", at+64)
+		k.op("VMOVUPS Y%d, %d(DI)", k.minima, at+64)
 	}
 }
 

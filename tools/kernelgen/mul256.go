@@ -2,7 +2,10 @@
 
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 rows of activations, for AVX2 with FMA and F16C.
 //
@@ -19,11 +22,12 @@ const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 ro
 // Bound: one and two rows by memory, which gives more to two streams than to one: the panels take turns, block by block.
 // Four rows by the vector ports: for each row and group one multiply, one load and 1 to 2 adds for each half of a panel.
 //
-// A register holds 8 weight rows, half of a panel; the halves of a panel are done one after the other. Registers: R11 how far
-// the second panel lies behind the first, R8 the frame: float sums of panels, halves and rows, then scales of super-blocks.
-// Y0-Y3 sums of 16 bits, Y4-Y7 of 32 bits, Y8 and Y9 masks or a table, Y10 a line of
-// upper bits, Y11 a line of codes, Y12-Y15 temporary. One and two rows have ones in Y7 and, where halves of a block have scales of
-// their own, lines of codes in Y2, Y3 and Y6 too.
+// A register holds 8 weight rows, half of a panel. The four halves of both panels are done at once, group by group, where their
+// sums fit into registers, else two of them: activations are loaded once for all, and no sum waits for itself.
+//
+// Registers: R11 how far the second panel lies behind the first; R13 how far the next panel's scales lie behind this one's; R14
+// temporary; R8 the frame: float sums, integer sums while others are made, scales of super-blocks. Vectors differ from kernel to
+// kernel: mul256.assign in the generator hands them out.
 // 8 rows have kernels of their own: mul_many_avx2_amd64.s.
 
 #include "textflag.h"
@@ -33,19 +37,40 @@ const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 ro
 // rows256 are the numbers of activation rows that have a kernel.
 var rows256 = []int{1, 2, 4}
 
+// A lane is half of a panel: 8 weight rows.
+type lane struct{ panel, half int }
+
 // A mul256 prints the kernel for one format and number of rows.
 type mul256 struct {
 	mul
-	half, panel int // which 8 weight rows are being done
+	panels int // that take turns
+	registers256
+}
+
+// registers256 are the numbers of vector registers that a kernel uses for something.
+type registers256 struct {
+	lanes   int // how many are done at once
+	sums    int // of products, of 16 bits and later 32 bits, for each of these lanes and each row
+	floats  int // float sums of all lanes of one row; 0 if they are in the frame
+	lower   int // mask of a code's lower bits, or the signs of 8-bit codes
+	upper   int // mask of upper bits in place, or a table
+	code    int // codes of a group, later scales
+	product int
+	other   int // upper bits, magnitudes or a line of codes
+	act     int // activations: of two groups for one row, else of each row, or of one if they are not shared
+	shared  bool
+	minima  int
+	ones    int // 0 if they are in memory
 }
 
 const (
-	pairSignature = "(dst, second *float32, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)"
+	pairSignature = "(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)"
 	// pairBytes is how far ahead codes are asked for.
 	pairBytes = 768
-	// superFloats is where the frame has scales of super-blocks, behind the float sums.
-	superFloats = 2 * 2 * 4 * 32
-	frame256    = superFloats + 2*2*2*32
+	// The frame has float sums, then integer sums, then scales of super-blocks.
+	wideSums    = 16 * 32
+	superFloats = wideSums + 8*32
+	frame256    = superFloats + 4*2*32
 )
 
 func avx2() string {
@@ -54,7 +79,7 @@ func avx2() string {
 	constants256(&p)
 	for _, f := range formats {
 		for _, rows := range rows256 {
-			mul256{mul{&p, f, rows}, 0, 0}.print()
+			newMul256(&p, f, rows, 2).print()
 		}
 	}
 	return p.String()
@@ -85,32 +110,80 @@ func (p *printer) frame(function, signature, register string, bytes int, argumen
 	p.op("ANDQ $-64, %s", register)
 }
 
+// newMul256 hands out the registers of a kernel. As many lanes are done at once as there are registers for.
+func newMul256(p *printer, f format, rows, panels int) mul256 {
+	k := mul256{mul: mul{p, f, rows}, panels: panels}
+	for k.lanes = 2 * panels; ; k.lanes /= 2 {
+		for _, k.shared = range []bool{true, false} {
+			if k.assign() <= 16 {
+				return k
+			}
+		}
+	}
+}
+
+// assign hands out registers and returns how many are needed.
+func (k *mul256) assign() int {
+	next := 0
+	take := func(n int) int { next += n; return next - n }
+	k.sums = take(k.lanes * k.rows)
+	k.lower = take(1)
+	if k.upperMask() != "" {
+		k.upper = take(1)
+	}
+	k.code, k.product = take(1), take(1)
+	if k.rows < 2 || k.signed() || k.bits != 4 {
+		k.other = take(1)
+	}
+	if k.shared && k.rows > 1 {
+		k.act = take(k.rows)
+	} else {
+		k.act = take(2)
+	}
+	k.minima = k.act + 1
+	if k.rows < 2 {
+		k.minima = k.other
+	}
+	needed := next
+	k.ones, k.floats = 0, 0
+	if next < 16 {
+		k.ones = take(1)
+	}
+	if k.rows == 1 && k.lanes == 2*k.panels && next+k.lanes <= 16 {
+		k.floats = take(k.lanes)
+	}
+	return needed
+}
+
+// all are the lanes of all panels.
+func (k mul256) all() []lane {
+	var lanes []lane
+	for panel := range k.panels {
+		lanes = append(lanes, lane{panel, 0}, lane{panel, 1})
+	}
+	return lanes
+}
+
 func (k mul256) name() string { return fmt.Sprintf("mul%sAVX2X%d", k.format.name, k.rows) }
 
 func (k mul256) print() {
 	k.frame(k.name(), pairSignature, "R8", frame256,
-		"dst DI", "second R14", "ldd R8", "codes SI", "scales BX", "act DX", "distance R11", "stride R9", "blocks CX")
+		"dst DI", "apart R14", "ldd R8", "codes SI", "scales BX", "act DX", "distance R11", "stride R9", "blocks CX")
 	k.panelSize()
-	k.op("LEAQ 0(R13)(R11*1), R14")
-	k.op("VXORPS Y0, Y0, Y0")
-	for sum := range 4 * k.rows {
-		k.op("VMOVUPS Y0, %d(R8)", 32*sum)
-	}
+	k.clear()
 	k.masks()
-	if k.spare() {
-		k.op("VMOVDQU ones<>(SB), %s", k.ones())
+	if k.ones > 0 {
+		k.op("VMOVDQU ones<>(SB), %s", k.onesIn())
 	}
 	if k.super() {
 		k.label("super")
-		k.superScales(2)
+		k.superScales(k.all())
 		k.op("MOVQ $8, AX")
 	}
 	k.label("block")
-	k.prefetchPair()
-	for panel := range 2 {
-		for half := range 2 {
-			mul256{k.mul, half, panel}.parts()
-		}
+	k.prefetchScales()
+	for lanes := range slices.Chunk(k.all(), k.lanes) {
+		k.parts(lanes)
 	}
 	k.nextScales()
 	k.op("ADDQ $%d, SI", k.codeBytes())
@@ -120,336 +193,268 @@ func (k mul256) print() {
 	k.end()
 }
 
-// in is an operand at an offset from where a register points, or as far behind as the second panel is.
-func (k mul256) in(register string, at int) string {
-	if k.panel == 1 {
-		return fmt.Sprintf("%d(%s)(R11*1)", at, register)
-	}
-	return fmt.Sprintf("%d(%s)", at, register)
+// in is an operand at an offset from where a register points, or as far behind as the lane's panel is.
+func (l lane) in(register string, at int) string {
+	behind := [...]string{"", "(R11*1)"}
+	return fmt.Sprintf("%d(%s)%s", at, register, behind[l.panel])
 }
 
-// sumOf is where the float sums of a row are.
-func (k mul256) sumOf(row int) string {
-	return fmt.Sprintf("%d(R8)", 32*((2*k.panel+k.half)*k.rows+row))
+// number counts lanes as all does.
+func (l lane) number() int { return 2*l.panel + l.half }
+
+// sumOf is where the frame has the float sums of a row.
+func (k mul256) sumOf(l lane, row int) string {
+	return fmt.Sprintf("%d(R8)", 32*(l.number()*k.rows+row))
 }
 
 // superOf is where the scales of a super-block are, or its minima.
-func (k mul256) superOf(minima int) string {
-	return fmt.Sprintf("%d(R8)", superFloats+32*(2*(2*k.panel+k.half)+minima))
+func (l lane) superOf(minima int) string {
+	return fmt.Sprintf("%d(R8)", superFloats+32*(2*l.number()+minima))
 }
 
-// prefetchPair asks for codes of both panels that come soon, and for the scales of this block in the panels behind them, which
-// no hardware expects.
-func (k mul256) prefetchPair() {
-	for panel := range 2 {
-		for at := 0; at < k.codeBytes(); at += 64 {
-			k.op("PREFETCHT0 %s", mul256{k.mul, 0, panel}.in("SI", pairBytes+at))
+// clear sets the float sums to zero.
+func (k mul256) clear() {
+	if k.floats > 0 {
+		for i := range k.all() {
+			k.op("VXORPS Y%d, Y%d, Y%d", k.floats+i, k.floats+i, k.floats+i)
+		}
+		return
+	}
+	k.op("VXORPS Y0, Y0, Y0")
+	for _, l := range k.all() {
+		for row := range k.rows {
+			k.op("VMOVUPS Y0, %s", k.sumOf(l, row))
 		}
 	}
+}
+
+// prefetchScales asks for the scales of this block in the panels behind, which no hardware expects.
+func (k mul256) prefetchScales() {
 	scales := "BX"
 	if k.super() {
 		scales = "R10"
 	}
-	k.op("PREFETCHT0 (%s)(R13*1)", scales)
-	k.op("PREFETCHT0 (%s)(R14*1)", scales)
+	k.op("LEAQ (%s)(R13*1), R14", scales)
+	for panel := range k.panels {
+		k.op("PREFETCHT0 %s", lane{panel, 0}.in("R14", 0))
+	}
 }
 
-// masks sets Y8 to the mask of a code's lower bits, or to the signs of 8-bit codes, and Y9 to the mask of upper bits in place or to
-// a table.
+// prefetchCodes asks for one of so many parts of a block of codes that comes soon. More requests at once than are sent at once hold
+// up what is loaded meanwhile.
+func (k mul256) prefetchCodes(part, parts int) {
+	lines := k.codeBytes() / 64
+	for line := part * lines / parts; line < (part+1)*lines/parts; line++ {
+		for panel := range k.panels {
+			k.op("PREFETCHT0 %s", lane{panel, 0}.in("SI", pairBytes+64*line))
+		}
+	}
+}
+
+// upperMask is the constant that upper holds, "" if none.
+func (k mul256) upperMask() string {
+	if k.table != "" {
+		return k.table
+	}
+	return map[int]string{3: "third", 5: "fifth", 6: "upper"}[k.bits]
+}
+
+// masks sets the registers of masks, or of a table.
 func (k mul256) masks() {
 	lower := map[int]string{2: "pairs", 3: "pairs", 8: "signs"}[k.bits]
 	if lower == "" {
 		lower = "nibbles"
 	}
-	k.op("VMOVDQU %s<>(SB), Y8", lower)
-	upper := map[int]string{3: "third", 5: "fifth", 6: "upper"}[k.bits]
-	if k.table != "" {
-		upper = k.table
-	}
-	if upper != "" {
-		k.op("VMOVDQU %s<>(SB), Y9", upper)
+	k.op("VMOVDQU %s<>(SB), Y%d", lower, k.lower)
+	if k.upperMask() != "" {
+		k.op("VMOVDQU %s<>(SB), Y%d", k.upperMask(), k.upper)
 	}
 }
 
-// nextScales moves on to the scales of the next block.
-func (k mul256) nextScales() {
-	switch k.scales {
-	case single, bfloat:
-		k.op("ADDQ $32, BX")
-	case superOne:
-		k.op("ADDQ $16, R10")
-	case withMin:
-		k.op("ADDQ $64, BX")
-	case superMin, halves, halvesMin:
-		k.op("ADDQ $32, R10")
-	}
-}
-
-// parts adds a block, or one half after the other if they have scales of their own, to the float sums.
-func (k mul256) parts() {
-	if k.split() {
-		for part := range 2 {
-			k.sum(4*part, 4*part+4)
-			if k.zero != 0 {
-				k.correct(k.zero + 4*part)
-			}
-			k.add(part)
+// parts adds a block, or one half after the other if they have scales of their own, to the float sums of some lanes.
+func (k mul256) parts(lanes []lane) {
+	parts := k.kind().parts()
+	for part := range parts {
+		k.sum(lanes, 8/parts*part, 8/parts*(part+1))
+		if k.zero != 0 && !k.signed() {
+			k.correct(lanes, k.zero+4*part)
 		}
-		return
+		k.add(lanes, part)
 	}
-	k.sum(0, 8)
-	if k.zero != 0 && !k.signed() {
-		k.correct(k.zero)
-	}
-	k.add(0)
 }
 
 // signed says whether weights are multiplied as magnitudes with activations that took over their signs.
-func (k mul256) signed() bool { return k.bits == 8 || k.table == "nonlinear" }
+func (f format) signed() bool { return f.bits == 8 || f.table == "nonlinear" }
 
-// widen is how many groups are added up in 16 bits.
-func (k mul256) widen() int {
+// widen is how many groups are added up in 16 bits on AVX2.
+func (f format) widen() int {
 	switch {
-	case k.signed():
+	case f.signed():
 		return 1
-	case k.table != "":
+	case f.table != "":
 		return 4 // codes up to 28
 	}
-	return map[int]int{2: 4, 3: 4, 4: 8, 5: 4, 6: 2}[k.bits]
+	return map[int]int{2: 4, 3: 4, 4: 8, 5: 4, 6: 2}[f.bits]
 }
 
-// sum sets the 32-bit sums of groups from to end (of four inputs each) of the block.
-func (k mul256) sum(from, end int) {
-	widen := k.widen()
-	k.upperBits(from)
-	for i, group := range k.order(from, end) {
-		k.unpack(group)
-		for row := range k.rows {
-			k.multiply(group, row, i%widen == 0)
-			if i%widen == widen-1 {
-				k.widenRow(row, i < widen)
+// linewise says whether both groups of a line of nibbles are done while it is in a register. Only one row has registers left
+// for the activations of both.
+func (k mul256) linewise() bool { return k.rows == 1 && k.bits == 4 && !k.signed() }
+
+// sum sets the integer sums of some lanes to those of groups from to end, of four inputs each.
+func (k mul256) sum(lanes []lane, from, end int) {
+	at := 1
+	if k.linewise() {
+		at = 2
+	}
+	for i, groups := range slices.Collect(slices.Chunk(k.order(from, end), at)) {
+		if lanes[0].number() == 0 {
+			k.prefetchCodes(from/at+i, 8/at)
+		}
+		if k.shared {
+			k.activations(groups)
+		}
+		for n, l := range lanes {
+			for j, group := range groups {
+				k.unpack(l, group)
+				k.multiply(product256{n, group, j, at*i + j})
 			}
 		}
 	}
 }
 
-// multiply adds a group's products to the 16-bit sums of a row, or sets them if they are the first.
-func (k mul256) multiply(group, row int, first bool) {
-	k.op("VPBROADCASTD %d(DX), Y13", row*recordBytes+4*group)
-	codes := 12
-	if k.signed() {
-		k.op("VPSIGNB Y12, Y13, Y13")
-		codes = 15
+// activations loads those of a group for each row, or those of some groups for one.
+func (k mul256) activations(groups []int) {
+	for row := range k.rows {
+		for j, group := range groups {
+			k.op("VPBROADCASTD %d(DX), Y%d", row*recordBytes+4*group, k.act+row+j)
+		}
 	}
-	if first {
-		k.op("VPMADDUBSW Y13, Y%d, Y%d", codes, row)
-		return
-	}
-	k.op("VPMADDUBSW Y13, Y%d, Y14", codes)
-	k.op("VPADDW Y14, Y%d, Y%d", row, row)
 }
 
-// widenRow adds a row's 16-bit sums to its 32-bit sums, or sets them.
-func (k mul256) widenRow(row int, first bool) {
-	if first {
-		k.op("VPMADDWD %s, Y%d, Y%d", k.ones(), row, 4+row)
-		return
-	}
-	k.op("VPMADDWD %s, Y%d, Y14", k.ones(), row)
-	k.op("VPADDD Y14, Y%d, Y%d", 4+row, 4+row)
+// A product256 is that of one group of a lane with all rows.
+type product256 struct {
+	lane  int // number among those that are done at once
+	group int
+	among int // number among the groups whose activations are loaded
+	done  int // groups that were done before
 }
 
-// spare says whether registers of sums are left for what would be loaded again and again.
-func (k mul256) spare() bool { return k.rows < 4 }
+// multiply adds the products of the group in the register code to the integer sums of a lane.
+func (k mul256) multiply(p product256) {
+	for row := range k.rows {
+		act := k.act + row + p.among
+		if !k.shared {
+			act = k.act
+			k.op("VPBROADCASTD %d(DX), Y%d", row*recordBytes+4*p.group, act)
+		}
+		sum := p.lane*k.rows + row
+		if k.signed() {
+			k.op("VPSIGNB Y%d, Y%d, Y%d", k.code, act, k.product)
+			k.op("VPMADDUBSW Y%d, Y%d, Y%d", k.product, k.other, k.product)
+			k.add32(sum, p.done == 0)
+			continue
+		}
+		if p.done%k.widen() == 0 {
+			k.op("VPMADDUBSW Y%d, Y%d, Y%d", act, k.code, k.sums+sum)
+		} else {
+			k.op("VPMADDUBSW Y%d, Y%d, Y%d", act, k.code, k.product)
+			k.op("VPADDW Y%d, Y%d, Y%d", k.product, k.sums+sum, k.sums+sum)
+		}
+		if p.done%k.widen() == k.widen()-1 {
+			k.widenSums(sum, p.done < k.widen())
+		}
+	}
+}
 
-// ones are in Y7 if no sums are.
-func (k mul256) ones() string {
-	if k.spare() {
-		return "Y7"
+// add32 adds products of 16 bits by pairs to a sum of 32 bits, or sets it.
+func (k mul256) add32(sum int, first bool) {
+	if first {
+		k.op("VPMADDWD %s, Y%d, Y%d", k.onesIn(), k.product, k.sums+sum)
+		return
+	}
+	k.op("VPMADDWD %s, Y%d, Y%d", k.onesIn(), k.product, k.product)
+	k.op("VPADDD Y%d, Y%d, Y%d", k.product, k.sums+sum, k.sums+sum)
+}
+
+// widenSums makes sums of 32 bits of those of 16 bits. Where groups are left to add, they go to the frame meanwhile.
+func (k mul256) widenSums(sum int, first bool) {
+	frame, twice := fmt.Sprintf("%d(R8)", wideSums+32*sum), k.widen() < 8/k.kind().parts()
+	if first && twice {
+		k.op("VPMADDWD %s, Y%d, Y%d", k.onesIn(), k.sums+sum, k.product)
+		k.op("VMOVDQU Y%d, %s", k.product, frame)
+		return
+	}
+	k.op("VPMADDWD %s, Y%d, Y%d", k.onesIn(), k.sums+sum, k.sums+sum)
+	if twice {
+		k.op("VPADDD %s, Y%d, Y%d", frame, k.sums+sum, k.sums+sum)
+	}
+}
+
+// onesIn is where ones of 16 bits are.
+func (k mul256) onesIn() string {
+	if k.ones > 0 {
+		return fmt.Sprintf("Y%d", k.ones)
 	}
 	return "ones<>(SB)"
 }
 
-// upperBits sets Y10 to the line that upper takes bits from, for the groups that begin with from.
-func (k mul256) upperBits(from int) {
-	at := 32 * k.half
-	switch k.bits {
-	case 3:
-		k.op("VMOVDQU %s, Y10", k.in("SI", 128+at))
-	case 5:
-		k.op("VMOVDQU %s, Y10", k.in("SI", 256+at))
-	case 6:
-		k.op("VMOVDQU %s, Y10", k.in("SI", 256+from/4*64+at))
-	}
-}
-
-// unpack sets Y12 to the codes of a group; if signed to the weights, and Y15 to their magnitudes. Groups that share a line
-// follow each other.
-func (k mul256) unpack(group int) {
-	if k.bits == 8 {
-		k.op("VMOVDQU %s, Y12", k.in("SI", group*64+32*k.half))
-		k.op("VPXOR Y8, Y12, Y12")
-		k.op("VPABSB Y12, Y15")
-		return
-	}
-	line, right, load, register := group%4, group/4*4, group < 4, 11
+// unpack sets the register code to the codes of a group; if they are signed to the weights, and other to their magnitudes.
+func (k mul256) unpack(l lane, group int) {
+	line, right := group%4, group/4*4
 	switch {
+	case k.bits == 8:
+		line = group
 	case k.bits < 4:
-		line, right, load = group/4, group%4*2, group%4 == 0
-	case k.split() && k.spare(): // four lines stay for the other half of the block
-		register = [...]int{2, 3, 6, 11}[line]
-	case k.split():
-		load = true
+		line, right = group/4, group%4*2
 	}
-	if load {
-		k.op("VMOVDQU %s, Y%d", k.in("SI", 64*line+32*k.half), register)
+	at, from := l.in("SI", 64*line+32*l.half), k.code
+	if k.linewise() {
+		from = k.other
 	}
-	if right > 0 {
-		k.op("VPSRLW $%d, Y%d, Y12", right, register)
-		k.op("VPAND Y8, Y12, Y12")
-	} else {
-		k.op("VPAND Y8, Y%d, Y12", register)
+	switch {
+	case k.bits == 8:
+		k.op("VPXOR %s, Y%d, Y%d", at, k.lower, k.code)
+	case right == 0 && !k.linewise():
+		k.op("VPAND %s, Y%d, Y%d", at, k.lower, k.code)
+	case right == 0:
+		k.op("VMOVDQU %s, Y%d", at, from)
+		k.op("VPAND Y%d, Y%d, Y%d", from, k.lower, k.code)
+	default:
+		if !k.linewise() {
+			k.op("VMOVDQU %s, Y%d", at, from)
+		}
+		k.op("VPSRLW $%d, Y%d, Y%d", right, from, k.code)
+		k.op("VPAND Y%d, Y%d, Y%d", k.code, k.lower, k.code)
 	}
 	if k.table != "" {
-		k.op("VPSHUFB Y12, Y9, Y12")
+		k.op("VPSHUFB Y%d, Y%d, Y%d", k.code, k.upper, k.code)
 	}
 	if k.signed() {
-		k.op("VPABSB Y12, Y15")
+		k.op("VPABSB Y%d, Y%d", k.code, k.other)
 	}
 	switch k.bits {
 	case 3:
-		k.upper(2 - group)
+		k.upperBits(l.in("SI", 128+32*l.half), 2-group)
 	case 5:
-		k.upper(4 - group)
+		k.upperBits(l.in("SI", 256+32*l.half), 4-group)
 	case 6:
-		k.upper(4 - group%4*2)
+		k.upperBits(l.in("SI", 256+group/4*64+32*l.half), 4-group%4*2)
 	}
 }
 
-// upper adds bits that lie left places below their own to the codes in Y12.
-func (k mul256) upper(left int) {
-	bits := 15
-	switch {
-	case left > 0:
-		k.op("VPSLLW $%d, Y10, Y15", left)
-	case left < 0:
-		k.op("VPSRLW $%d, Y10, Y15", -left)
-	default:
-		bits = 10
-	}
-	k.op("VPAND Y9, Y%d, Y15", bits)
-	k.op("VPOR Y15, Y12, Y12")
-}
-
-// correct takes the zero point off the integer sums.
-func (k mul256) correct(zero int) {
-	for row := range k.rows {
-		k.op("VPBROADCASTD %d(DX), Y13", row*recordBytes+zero)
-		if k.bits == 3 {
-			k.op("VPSRAD $3, Y13, Y13") // -32 times the sum to -4 times
+// upperBits adds bits of a line that lie left places below their own to the codes.
+func (k mul256) upperBits(line string, left int) {
+	if left == 0 {
+		k.op("VPAND %s, Y%d, Y%d", line, k.upper, k.other)
+	} else {
+		k.op("VMOVDQU %s, Y%d", line, k.other)
+		if left > 0 {
+			k.op("VPSLLW $%d, Y%d, Y%d", left, k.other, k.other)
+		} else {
+			k.op("VPSRLW $%d, Y%d, Y%d", -left, k.other, k.other)
 		}
-		k.op("VPADDD Y13, Y%d, Y%d", 4+row, 4+row)
+		k.op("VPAND Y%d, Y%d, Y%d", k.other, k.upper, k.other)
 	}
-}
-
-// superScales stores the scales of a super-block of so many panels as floats, and its minima with the sign with which they are
-// added, a 32nd of them in Q2_K. R10 then points at the bytes of its blocks.
-func (k mul256) superScales(panels int) {
-	fine := 32
-	for panel := range panels {
-		for half := range 2 {
-			k := mul256{k.mul, half, panel}
-			k.op("VCVTPH2PS %s, Y12", k.in("BX", 16*half))
-			k.op("VMOVUPS Y12, %s", k.superOf(0))
-			if k.scales != superMin && k.scales != halvesMin {
-				continue
-			}
-			fine = 64
-			k.op("VCVTPH2PS %s, Y12", k.in("BX", 32+16*half))
-			if k.scales == halvesMin {
-				k.op("VMULPS thirtysecond<>(SB), Y12, Y12")
-			} else {
-				k.op("VXORPS negative<>(SB), Y12, Y12")
-			}
-			k.op("VMOVUPS Y12, %s", k.superOf(1))
-		}
-	}
-	k.op("LEAQ %d(BX), R10", fine)
-	k.op("ADDQ $%d, BX", k.superBytes())
-}
-
-// scale sets Y15 to the scales of eight rows and Y12 to their minima, which are as in superScales. Part is the half of a block whose
-// halves have scales of their own.
-func (k mul256) scale(part int) {
-	switch k.scales {
-	case single:
-		k.op("VCVTPH2PS %s, Y15", k.in("BX", 16*k.half))
-	case bfloat:
-		k.op("VPMOVZXWD %s, Y15", k.in("BX", 16*k.half))
-		k.op("VPSLLD $16, Y15, Y15")
-	case withMin:
-		k.op("VCVTPH2PS %s, Y15", k.in("BX", 16*k.half))
-		k.op("VCVTPH2PS %s, Y12", k.in("BX", 32+16*k.half))
-	case superOne, halves:
-		k.op("VPMOVSXBD %s, Y15", k.in("R10", 16*part+8*k.half))
-		k.times(15, 0)
-	case superMin:
-		k.op("VPMOVZXBD %s, Y15", k.in("R10", 8*k.half))
-		k.times(15, 0)
-		k.op("VPMOVZXBD %s, Y12", k.in("R10", 16+8*k.half))
-		k.times(12, 1)
-	case halvesMin:
-		k.op("VPMOVZXBD %s, Y15", k.in("R10", 16*part+8*k.half))
-		k.op("VPSRLD $4, Y15, Y12")
-		k.op("VPAND fifteen<>(SB), Y15, Y15")
-		k.times(15, 0)
-		k.times(12, 1)
-	}
-}
-
-// times multiplies integers with the scales of a super-block, or its minima.
-func (k mul256) times(register, minima int) {
-	k.op("VCVTDQ2PS Y%d, Y%d", register, register)
-	k.op("VMULPS %s, Y%d, Y%d", k.superOf(minima), register, register)
-}
-
-// add adds the integer sums to the float sums.
-func (k mul256) add(part int) {
-	k.scale(part)
-	for row := range k.rows {
-		sum := 4 + row
-		k.op("VCVTDQ2PS Y%d, Y%d", sum, sum)
-		k.op("VBROADCASTSS %d(DX), Y13", row*recordBytes+recordScale)
-		k.op("VMULPS Y15, Y13, Y14")
-		k.op("VFMADD213PS %s, Y14, Y%d", k.sumOf(row), sum)
-		switch k.scales {
-		case withMin, superMin:
-			k.op("VBROADCASTSS %d(DX), Y14", row*recordBytes+recordSum)
-			k.op("VFMADD231PS Y14, Y12, Y%d", sum)
-		case halvesMin: // a 32nd of the minimum times -32 times the sum
-			k.op("VPBROADCASTD %d(DX), Y14", row*recordBytes+recordZeroA+4*part)
-			k.op("VCVTDQ2PS Y14, Y14")
-			k.op("VMULPS Y12, Y13, Y13")
-			k.op("VFMADD231PS Y13, Y14, Y%d", sum)
-		default: // no minima
-		}
-		k.op("VMOVUPS Y%d, %s", sum, k.sumOf(row))
-	}
-}
-
-// store writes the float sums of both panels.
-func (k mul256) store() {
-	k.op("MOVQ second+8(FP), R14")
-	k.op("MOVQ ldd+16(FP), R9")
-	for row := range k.rows {
-		for panel, to := range []string{"DI", "R14"} {
-			for half := range 2 {
-				k.op("VMOVUPS %s, Y%d", mul256{k.mul, half, panel}.sumOf(row), half)
-				k.op("VMOVUPS Y%d, %d(%s)", half, 32*half, to)
-			}
-			if row+1 < k.rows {
-				k.op("ADDQ R9, %s", to)
-			}
-		}
-	}
+	k.op("VPOR Y%d, Y%d, Y%d", k.other, k.code, k.code)
 }
