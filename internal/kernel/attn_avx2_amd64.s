@@ -14,7 +14,7 @@
 // Tails: none, there are 16 or 32 columns; any number of steps from 1.
 // Bound: 6 rows by the fma ports, 12 fma for 8 loads, or of bytes by all four vector ports, 12 multiplies, 12 adds and 2
 // conversions for as many products twice; few rows by memory. Each step prefetches a line twice: into the second cache a few
-// blocks ahead, where what is asked for may be dropped, and into the first one block ahead, where it may not.
+// blocks ahead, where what is asked for may be dropped, and into the first one block or 2 KiB ahead, where it may not.
 //
 // Registers: AX scratch, CX steps left, DI dst, R8 A's rows 0 to 3, R13 4 and 5, R9 bytes between A's rows, R12 3·R9, R10
 // the block, R11 and DX from there to what goes to the second and the first cache, SI bytes between rows of dst. BX has no use
@@ -56,14 +56,29 @@
 #define ALLROWS2(M) ALLROWS1(M); ADDQ SI, AX; M(AX, Y6, Y7); SUBQ $64, AX; M(AX, Y4, Y5)
 #define ALLROWS3(M) ALLROWS2(M); ADDQ SI, AX; M(AX, Y8, Y9); ADDQ $64, AX; M(AX, Y10, Y11)
 
+// SOON asks for a line for the second cache as PREFETCH does, and for the first one 2 KiB ahead: few rows pass a block of long rows
+// faster than the next one comes.
+#define SOON PREFETCHT1 (R10)(R11*1); PREFETCHT0 2048(R10)
+
 // ALLSTEPS is STEPS for them.
 #define ALLSTEPS(row, size, first, second) \
 step: \
-	PREFETCH(0); \
+	SOON; \
 	row(0); \
 	first; \
 	row(16*size); \
 	second; \
+	ADDQ $4, R8; \
+	ADDQ $(32*size), R10; \
+	DECQ CX; \
+	JNZ step
+
+// STEPS4 is STEPS for four rows.
+#define STEPS4(row, size, fmas) \
+step: \
+	SOON; \
+	row; \
+	fmas; \
 	ADDQ $4, R8; \
 	ADDQ $(32*size), R10; \
 	DECQ CX; \
@@ -202,7 +217,7 @@ TEXT ·keysF16AVX2X3(SB), NOSPLIT, $0-8
 
 // func keysF16AVX2X4(args *kvArgs)
 TEXT ·keysF16AVX2X4(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, EACH4(FMA)), SAVE)
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS4(F16, 2, EACH4(FMA)), SAVE)
 
 // func keysF16AVX2X6(args *kvArgs)
 TEXT ·keysF16AVX2X6(SB), NOSPLIT, $0-8
@@ -222,7 +237,7 @@ TEXT ·keysF32AVX2X3(SB), NOSPLIT, $0-8
 
 // func keysF32AVX2X4(args *kvArgs)
 TEXT ·keysF32AVX2X4(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, EACH4(FMA)), SAVE)
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS4(F32, 4, EACH4(FMA)), SAVE)
 
 // func keysF32AVX2X6(args *kvArgs)
 TEXT ·keysF32AVX2X6(SB), NOSPLIT, $0-8
@@ -242,7 +257,7 @@ TEXT ·keysBF16AVX2X3(SB), NOSPLIT, $0-8
 
 // func keysBF16AVX2X4(args *kvArgs)
 TEXT ·keysBF16AVX2X4(SB), NOSPLIT, $0-8
-	KEYS(NOTHING, ZERO4, ROWS4, STEPS(BF16, 2, EACH4(FMA)), SAVE)
+	KEYS(NOTHING, ZERO4, ROWS4, STEPS4(BF16, 2, EACH4(FMA)), SAVE)
 
 // func keysBF16AVX2X6(args *kvArgs)
 TEXT ·keysBF16AVX2X6(SB), NOSPLIT, $0-8
@@ -262,7 +277,7 @@ TEXT ·keysQ8AVX2X3(SB), NOSPLIT, $0-8
 
 // func keysQ8AVX2X4(args *kvArgs)
 TEXT ·keysQ8AVX2X4(SB), NOSPLIT, $0-8
-	KEYSBYTES(ZERO4, STEPS(PAIRS, 2, EACH4(MAC)), SCORES(EACH4))
+	KEYSBYTES(ZERO4, STEPS4(PAIRS, 2, EACH4(MAC)), SCORES(EACH4))
 
 // func keysQ8AVX2X6(args *kvArgs)
 TEXT ·keysQ8AVX2X6(SB), NOSPLIT, $0-8
@@ -282,7 +297,7 @@ TEXT ·valuesF16AVX2X3(SB), NOSPLIT, $0-8
 
 // func valuesF16AVX2X4(args *kvArgs)
 TEXT ·valuesF16AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F16, 2, EACH4(FMA)), LOAD, SAVE)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS4(F16, 2, EACH4(FMA)), LOAD, SAVE)
 
 // func valuesF16AVX2X6(args *kvArgs)
 TEXT ·valuesF16AVX2X6(SB), NOSPLIT, $0-8
@@ -302,7 +317,7 @@ TEXT ·valuesF32AVX2X3(SB), NOSPLIT, $0-8
 
 // func valuesF32AVX2X4(args *kvArgs)
 TEXT ·valuesF32AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO4, ROWS4, STEPS(F32, 4, EACH4(FMA)), LOAD, SAVE)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS4(F32, 4, EACH4(FMA)), LOAD, SAVE)
 
 // func valuesF32AVX2X6(args *kvArgs)
 TEXT ·valuesF32AVX2X6(SB), NOSPLIT, $0-8
@@ -322,7 +337,7 @@ TEXT ·valuesBF16AVX2X3(SB), NOSPLIT, $0-8
 
 // func valuesBF16AVX2X4(args *kvArgs)
 TEXT ·valuesBF16AVX2X4(SB), NOSPLIT, $0-8
-	VALUES(NOTHING, ZERO4, ROWS4, STEPS(BF16, 2, EACH4(FMA)), LOAD, SAVE)
+	VALUES(NOTHING, ZERO4, ROWS4, STEPS4(BF16, 2, EACH4(FMA)), LOAD, SAVE)
 
 // func valuesBF16AVX2X6(args *kvArgs)
 TEXT ·valuesBF16AVX2X6(SB), NOSPLIT, $0-8
@@ -342,7 +357,7 @@ TEXT ·valuesQ8AVX2X3(SB), NOSPLIT, $0-8
 
 // func valuesQ8AVX2X4(args *kvArgs)
 TEXT ·valuesQ8AVX2X4(SB), NOSPLIT, $0-8
-	VALUESBYTES(ZERO4, STEPS(PAIRS, 2, EACH4(MAC)), SUMS(EACH4))
+	VALUESBYTES(ZERO4, STEPS4(PAIRS, 2, EACH4(MAC)), SUMS(EACH4))
 
 // func valuesQ8AVX2X6(args *kvArgs)
 TEXT ·valuesQ8AVX2X6(SB), NOSPLIT, $0-8
