@@ -34,9 +34,10 @@ type dot struct {
 const (
 	weightRows = 4
 	// dotNear and dotFar are how far ahead a single row asks for weights, in each of 4 rows that lie far from each other: see
-	// prefetchCodes.
+	// mul512.prefetchCodes. On AVX2 one request is best, dotSoon ahead.
 	dotNear = 2048
 	dotFar  = 4 * dotNear
+	dotSoon = 512
 )
 
 // weightAddresses are where the weight rows of a kernel are.
@@ -166,10 +167,7 @@ func (d dot) pass(first int) {
 	d.op("ADDQ $%d, SI", d.weightBytes())
 	d.op("ADDQ $64, DX")
 	if d.rows == 1 {
-		for _, row := range weightAddresses {
-			d.op("PREFETCHT0 %d%s", dotNear, row)
-			d.op("PREFETCHT1 %d%s", dotFar, row)
-		}
+		d.prefetch()
 	}
 	d.op("DECQ CX")
 	d.op("JNZ %s", label)
@@ -178,6 +176,18 @@ func (d dot) pass(first int) {
 			d.reduce(w, t)
 		}
 		d.op("ADDQ R8, DI")
+	}
+}
+
+// prefetch asks for weights of each row that come soon.
+func (d dot) prefetch() {
+	for _, row := range weightAddresses {
+		if d.tier == "AVX2" {
+			d.op("PREFETCHT0 %d%s", dotSoon, row)
+			continue
+		}
+		d.op("PREFETCHT0 %d%s", dotNear, row)
+		d.op("PREFETCHT1 %d%s", dotFar, row)
 	}
 }
 
