@@ -86,6 +86,9 @@ func (r *productRun) init(p *Pool) {
 // Quantised weights see the activations as signed bytes with a scale for every 32 of them; float weights see them as
 // they are. Panics if the shapes do not match.
 func (p *Pool) Mul(a *Activations, products ...Product) {
+	if a.rows == 0 {
+		return
+	}
 	r := &p.products
 	r.a, r.pieces, r.most = a, r.pieces[:0], math.MaxInt
 	units, bytes := 0, 0

@@ -212,6 +212,19 @@ func TestNewMatrixRefusesWrongSizes(t *testing.T) {
 	}
 }
 
+// A product of float weights with no rows of activations panicked.
+func TestProductOfNoRowsIsNothing(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	r := rand.New(rand.NewPCG(15, 16))
+	for _, typ := range allTypes {
+		w, _ := randomMatrix(t, p, r, typ, 65, 256)
+		var a Activations
+		a.Set(p, nil, 0, 256)
+		p.Mul(&a, Product{nil, w})
+	}
+}
+
 func BenchmarkMul(b *testing.B) {
 	p := NewPool(2)
 	defer p.Close()
