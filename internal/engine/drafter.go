@@ -32,6 +32,7 @@ type drafter struct {
 	sampler *sampler.Sampler
 	asked   []*choice // those of the round under way
 	round   float64   // seconds of one guess for all
+	fixed   bool      // they are not measured: tests decide what guesses cost
 }
 
 // A drafting is what a drafter knows of one choice.
@@ -95,7 +96,7 @@ func (d *drafter) guess(choices []*choice, n int) error {
 		d.begin()
 		if round+1 < n {
 			d.speak()
-		} else {
+		} else if !d.fixed {
 			learn(&d.round, time.Since(begun).Seconds()/float64(n))
 		}
 	}

@@ -34,7 +34,7 @@ func TestGuessesChangeNothing(t *testing.T) {
 			f := newFake(context)
 			f.habit = true
 			e := prepare(t, f, cfg)
-			e.pace.pretend(0)
+			pretend(e, 0)
 			run(t, e)
 			var requests []inference.Request
 			var streams []inference.Stream
@@ -66,7 +66,7 @@ func TestSampledTokensFollowTheModelsProbabilities(t *testing.T) {
 	f := newFake(context)
 	f.habit = true
 	e := prepare(t, f, Config{MaxContext: context, Draft: newFake(context), MaxRunning: 8})
-	e.pace.pretend(0)
+	pretend(e, 0)
 	run(t, e)
 	twin := newFake(context)
 	twin.habit = true
@@ -105,8 +105,13 @@ func TestSampledTokensFollowTheModelsProbabilities(t *testing.T) {
 	}
 }
 
-// pretend sets what a row more costs, as a share of a step of one row: what a fake model costs cannot be measured.
-func (p *pace) pretend(row float64) {
+// pretend sets what a row more costs, as a share of a step of one row, and that a draft model costs nothing: what fake and tiny
+// models cost cannot be measured.
+func pretend(e *Engine, row float64) {
+	if e.drafter != nil {
+		e.drafter.fixed = true
+	}
+	p := &e.pace
 	p.fixed = true
 	for i := range p.decode {
 		p.decode[i] = usual{steps: 1, seconds: 1 + row*float64(i-1)}
@@ -172,7 +177,7 @@ func TestGuessesStopWhereTheyDoNotPay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.pace.pretend(1)
+	pretend(e, 1)
 	steps := 0
 	for range 600 {
 		e.turn()
@@ -224,7 +229,7 @@ func TestFailingDraftModelIsGivenUp(t *testing.T) {
 				return nil
 			}
 			e := prepare(t, newFake(200), Config{Draft: draft})
-			e.pace.pretend(0)
+			pretend(e, 0)
 			run(t, e)
 			for range 2 {
 				req := plainRequest([]token.ID{1, 2, 3}, 100)
