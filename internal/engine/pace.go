@@ -62,6 +62,7 @@ type pace struct {
 	reach  float64             // seconds more for each paceReach tokens before it
 	held   [8]float64          // what prompts must leave of their shares, beside 1, 2, 3 to 4, 5 to 8 sequences and so on
 	asked  [paceRows + 1]int   // how often a step without prompts was asked for
+	draft  float64             // seconds of one guess of the draft model for all sequences
 	fixed  bool                // it learns nothing more: tests decide what steps cost
 
 	rows int     // that decode in the step to come
@@ -138,6 +139,13 @@ func (p *pace) add(w work, took time.Duration) {
 			p.addContext(context-u.context, seconds-p.expect(w.rows, context), u)
 		}
 		p.decode[w.rows].add(seconds, context)
+	}
+}
+
+// addDraft learns what one guess of the draft model took for all sequences, if it made any.
+func (p *pace) addDraft(seconds float64) {
+	if seconds > 0 && !p.fixed {
+		learn(&p.draft, seconds)
 	}
 }
 

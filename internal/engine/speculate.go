@@ -110,7 +110,7 @@ func (e *Engine) draft(decoding []*scheduler.Sequence) {
 	for _, c := range e.unfound {
 		c.guesser.n, c.guesser.source = c.guesser.room, fromModel
 	}
-	most := e.draftLength(decoding, e.drafter.round)
+	most := e.draftLength(decoding, e.pace.draft)
 	defer func() {
 		if p := recover(); p != nil {
 			e.cfg.Logger.Error("engine: draft model failed, and is not used any more", "error", p, "stack", string(debug.Stack()))
@@ -127,9 +127,11 @@ func (e *Engine) draft(decoding []*scheduler.Sequence) {
 		e.cfg.Threads.Lock()
 		defer e.cfg.Threads.Unlock()
 	}
-	if err := e.drafter.guess(e.unfound, most); err != nil {
+	seconds, err := e.drafter.guess(e.unfound, most)
+	if err != nil {
 		panic(err)
 	}
+	e.pace.addDraft(seconds)
 }
 
 // undraft takes back all that the draft model guessed, and gives it up.

@@ -34,7 +34,7 @@ func TestGuessesChangeNothing(t *testing.T) {
 			f := newFake(context)
 			f.habit = true
 			e := prepare(t, f, cfg)
-			pretend(e, 0)
+			e.pace.pretend(0)
 			run(t, e)
 			var requests []inference.Request
 			var streams []inference.Stream
@@ -66,7 +66,7 @@ func TestSampledTokensFollowTheModelsProbabilities(t *testing.T) {
 	f := newFake(context)
 	f.habit = true
 	e := prepare(t, f, Config{MaxContext: context, Draft: newFake(context), MaxRunning: 8})
-	pretend(e, 0)
+	e.pace.pretend(0)
 	run(t, e)
 	twin := newFake(context)
 	twin.habit = true
@@ -105,13 +105,9 @@ func TestSampledTokensFollowTheModelsProbabilities(t *testing.T) {
 	}
 }
 
-// pretend sets what a row more costs, as a share of a step of one row, and that a draft model costs nothing: what fake and tiny
-// models cost cannot be measured.
-func pretend(e *Engine, row float64) {
-	if e.drafter != nil {
-		e.drafter.fixed = true
-	}
-	p := &e.pace
+// pretend sets what a row more costs, as a share of a step of one row, and that draft models cost nothing: what fake and tiny models
+// cost cannot be measured.
+func (p *pace) pretend(row float64) {
 	p.fixed = true
 	for i := range p.decode {
 		p.decode[i] = usual{steps: 1, seconds: 1 + row*float64(i-1)}
@@ -177,7 +173,7 @@ func TestGuessesStopWhereTheyDoNotPay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pretend(e, 1)
+	e.pace.pretend(1)
 	steps := 0
 	for range 600 {
 		e.turn()
@@ -229,7 +225,7 @@ func TestFailingDraftModelIsGivenUp(t *testing.T) {
 				return nil
 			}
 			e := prepare(t, newFake(200), Config{Draft: draft})
-			pretend(e, 0)
+			e.pace.pretend(0)
 			run(t, e)
 			for range 2 {
 				req := plainRequest([]token.ID{1, 2, 3}, 100)

@@ -189,7 +189,7 @@ func TestDraftModelsChangeNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pretend(e, 0)
+			e.pace.pretend(0)
 			go e.run()
 			streams := make([]inference.Stream, len(requests))
 			for i, req := range requests {

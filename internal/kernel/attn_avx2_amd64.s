@@ -60,20 +60,7 @@
 // faster than the next one comes.
 #define SOON PREFETCHT1 (R10)(R11*1); PREFETCHT0 2048(R10)
 
-// ALLSTEPS is STEPS for them.
-#define ALLSTEPS(row, size, first, second) \
-step: \
-	SOON; \
-	row(0); \
-	first; \
-	row(16*size); \
-	second; \
-	ADDQ $4, R8; \
-	ADDQ $(32*size), R10; \
-	DECQ CX; \
-	JNZ step
-
-// STEPS4 is STEPS for four rows.
+// STEPS4 is STEPS for up to four rows, and ALLSTEPS that for all 32 columns.
 #define STEPS4(row, size, fmas) \
 step: \
 	SOON; \
@@ -83,6 +70,7 @@ step: \
 	ADDQ $(32*size), R10; \
 	DECQ CX; \
 	JNZ step
+#define ALLSTEPS(row, size, first, second) STEPS4(row(0), size, first; row(16*size); second)
 
 // A row of a block as floats.
 #define F16AT(at) VCVTPH2PS at(R10), Y12; VCVTPH2PS at+16(R10), Y13

@@ -139,16 +139,20 @@ func (k mul) panelSize() {
 	k.op("SUBQ SI, R13")
 }
 
+// scalesAt is the register that points at the scales of a block, or at its bytes among those of a super-block.
+func (k mul) scalesAt() string {
+	if k.super() {
+		return "R10"
+	}
+	return "BX"
+}
+
 // prefetchAhead asks for codes and scales that lie R13 bytes ahead, for the second cache.
 func (k mul) prefetchAhead() {
 	for at := 0; at < k.codeBytes(); at += 64 {
 		k.op("PREFETCHT1 %d(SI)(R13*1)", at)
 	}
-	if k.super() {
-		k.op("PREFETCHT1 (R10)(R13*1)")
-	} else {
-		k.op("PREFETCHT1 (BX)(R13*1)")
-	}
+	k.op("PREFETCHT1 (%s)(R13*1)", k.scalesAt())
 }
 
 // repeat goes on with the next block, or ends the loops over blocks: AX counts those of a super-block, CX all.

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 rows of activations, for AVX2 with FMA and F16C.
@@ -230,11 +231,7 @@ func (k mul256) clear() {
 
 // prefetchScales asks for the scales of this block in the panels behind, which no hardware expects.
 func (k mul256) prefetchScales() {
-	scales := "BX"
-	if k.super() {
-		scales = "R10"
-	}
-	k.op("LEAQ (%s)(R13*1), R14", scales)
+	k.op("LEAQ (%s)(R13*1), R14", k.scalesAt())
 	for panel := range k.panels {
 		k.op("PREFETCHT0 %s", lane{panel, 0}.in("R14", 0))
 	}
@@ -342,6 +339,9 @@ type product256 struct {
 
 // multiply adds the products of the group in the register code to the integer sums of a lane.
 func (k mul256) multiply(p product256) {
+	if k.signed() {
+		k.op("VPABSB Y%d, Y%d", k.code, k.other)
+	}
 	for row := range k.rows {
 		act := k.act + row + p.among
 		if !k.shared {
@@ -399,39 +399,32 @@ func (k mul256) onesIn() string {
 	return "ones<>(SB)"
 }
 
-// unpack sets the register code to the codes of a group; if they are signed to the weights, and other to their magnitudes.
+// unpack sets the register code to the codes of a group, or to the weights if they are signed.
 func (k mul256) unpack(l lane, group int) {
 	line, right := group%4, group/4*4
 	switch {
 	case k.bits == 8:
-		line = group
+		line, right = group, 0
 	case k.bits < 4:
 		line, right = group/4, group%4*2
 	}
-	at, from := l.in("SI", 64*line+32*l.half), k.code
+	from := l.in("SI", 64*line+32*l.half)
 	if k.linewise() {
-		from = k.other
-	}
-	switch {
-	case k.bits == 8:
-		k.op("VPXOR %s, Y%d, Y%d", at, k.lower, k.code)
-	case right == 0 && !k.linewise():
-		k.op("VPAND %s, Y%d, Y%d", at, k.lower, k.code)
-	case right == 0:
-		k.op("VMOVDQU %s, Y%d", at, from)
-		k.op("VPAND Y%d, Y%d, Y%d", from, k.lower, k.code)
-	default:
-		if !k.linewise() {
-			k.op("VMOVDQU %s, Y%d", at, from)
+		if right == 0 {
+			k.op("VMOVDQU %s, Y%d", from, k.other)
 		}
-		k.op("VPSRLW $%d, Y%d, Y%d", right, from, k.code)
-		k.op("VPAND Y%d, Y%d, Y%d", k.code, k.lower, k.code)
+		from = fmt.Sprintf("Y%d", k.other)
 	}
+	if right > 0 {
+		from = k.shifted(from, right)
+	}
+	mask := "VPAND"
+	if k.bits == 8 {
+		mask = "VPXOR"
+	}
+	k.op("%s %s, Y%d, Y%d", mask, from, k.lower, k.code)
 	if k.table != "" {
 		k.op("VPSHUFB Y%d, Y%d, Y%d", k.code, k.upper, k.code)
-	}
-	if k.signed() {
-		k.op("VPABSB Y%d, Y%d", k.code, k.other)
 	}
 	switch k.bits {
 	case 3:
@@ -441,6 +434,17 @@ func (k mul256) unpack(l lane, group int) {
 	case 6:
 		k.upperBits(l.in("SI", 256+group/4*64+32*l.half), 4-group%4*2)
 	}
+}
+
+// shifted sets the register code to a line, in memory or a register, shifted right, and returns the register.
+func (k mul256) shifted(line string, right int) string {
+	code := fmt.Sprintf("Y%d", k.code)
+	if !strings.HasPrefix(line, "Y") { // shifts take registers only
+		k.op("VMOVDQU %s, %s", line, code)
+		line = code
+	}
+	k.op("VPSRLW $%d, %s, %s", right, line, code)
+	return code
 }
 
 // upperBits adds bits of a line that lie left places below their own to the codes.

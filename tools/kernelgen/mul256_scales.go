@@ -135,7 +135,7 @@ func (k mul256) addRow(l lane, n, row, part int) {
 		minima = k.product
 		k.op("VMULPS Y%d, Y%d, Y%d", k.minima, k.act, k.product)
 	}
-	if k.scales == withMin || k.scales == superMin || k.scales == halvesMin {
+	if k.kind().minima {
 		if k.rows > 1 {
 			k.actSum(row, part, actSum)
 		}

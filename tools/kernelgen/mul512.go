@@ -91,11 +91,7 @@ const (
 // would begin with waiting for its scales, which no hardware expects.
 func (k mul512) prefetch() {
 	k.prefetchCodes()
-	if k.super() {
-		k.op("PREFETCHT0 (R10)(R13*1)")
-	} else {
-		k.op("PREFETCHT0 (BX)(R13*1)")
-	}
+	k.op("PREFETCHT0 (%s)(R13*1)", k.scalesAt())
 }
 
 // prefetchCodes asks for codes twice: those far ahead for the second cache, where what is asked for is dropped while too much
