@@ -52,10 +52,11 @@ type KVProduct struct {
 	Next      KVBlocks
 	NextTable []int32
 
-	order [2 * KVTileBlocks]unsafe.Pointer // the blocks of Table, and as many of those that come next
-	fixed []fixedGroup                     // of bytes: queries [Rows, groups of D], or weights of a block [groups of W, KVTileRows]
-	fix   fixArgs                          // what weights are made of
-	args  kvArgs
+	order   [2 * KVTileBlocks]unsafe.Pointer // the blocks of Table, and as many of those that come next
+	fixed   []fixedGroup                     // of bytes: queries [Rows, groups of D], or weights of a block [groups of W, KVTileRows]
+	fix     fixArgs                          // what weights are made of
+	args    kvArgs
+	streams kvStreamArgs
 }
 
 // kvArgs is what the assembly reads. Strides are in bytes.
@@ -135,11 +136,9 @@ func (p *KVProduct) mulBytes(positions int, fresh bool) {
 		p.clear(p.B.dim)
 	}
 	p.Reserve(p.B.dim)
+	p.fix = fixArgs{dst: &p.fixed[0], ldx: uintptr(p.AStride) * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
 	for i := 0; i*KVBlock < positions; i++ {
-		p.fix = fixArgs{
-			dst: &p.fixed[0], x: &p.A[i*KVBlock], ldx: uintptr(p.AStride) * 4,
-			scales: &p.B.scales(p.B.At(int(p.Table[i])), 0)[0], lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim),
-		}
+		p.fix.x, p.fix.scales = &p.A[i*KVBlock], (*float32)(unsafe.Add(p.order[i], p.B.scaleAt(0, 0)))
 		fix(&p.fix)
 		mulBytes(p, i)
 	}

@@ -49,7 +49,7 @@ type Span struct {
 }
 
 const (
-	segmentKeys = kernel.KVTileBlocks * KVBlock // a row of scores: 1 KiB; enough to be worth a claim by a thread: about 5 µs
+	segmentKeys = kernel.KVSegmentKeys // a row of scores: 1 KiB; enough to be worth a claim by a thread: about 5 µs
 
 	// noMaximum is the running maximum before any score. It is finite, so that differences are not NaN.
 	noMaximum = -1e30
@@ -249,17 +249,13 @@ func (a *Attention) worker(i, worker int) {
 // do does a long task.
 func (a *Attention) do(task *attentionTask, s *attentionScratch) {
 	s.load(a, task)
-	for segment := s.low / segmentKeys; segment*segmentKeys < s.high; segment++ {
-		s.segment(a, task, segment)
-	}
+	s.segments(a, task, s.low/segmentKeys, (s.high+segmentKeys-1)/segmentKeys)
 	s.store(a, task)
 }
 
 // doShared does a task's segments of a shared tile, and if no others are left, merges all.
 func (a *Attention) doShared(task *attentionTask, s *attentionScratch) {
-	for segment := task.low; segment < task.high; segment++ {
-		s.segment(a, task, int(segment))
-	}
+	s.segments(a, task, int(task.low), int(task.high))
 	tile, tree := &a.shared[task.sharedIndex], &s.tree
 	if tile.tasks > 1 {
 		for i, node := range tree.nodes {

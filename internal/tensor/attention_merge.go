@@ -69,6 +69,13 @@ func (t *softmaxTree) begin(rows int, whole bool) {
 // next is where the state of the node to be added belongs.
 func (t *softmaxTree) next() softmaxState { return t.states[len(t.nodes)] }
 
+// push adds a node with its state, for which it gives another one.
+func (t *softmaxTree) push(state *softmaxState, node treeNode) {
+	at := len(t.nodes)
+	t.states[at], *state = *state, t.states[at]
+	t.add(node)
+}
+
 // add adds the node whose state is in next.
 func (t *softmaxTree) add(node treeNode) {
 	t.nodes = append(t.nodes, node)

@@ -115,6 +115,8 @@ var attentionCases = []attentionCase{
 	{heads: 4, kvHeads: 2, headDim: 40, length: 1300, window: 515},
 	{heads: 2, kvHeads: 1, headDim: 16, length: 600, window: 1},
 	{heads: 4, kvHeads: 2, headDim: 20, length: 300, softCap: 1.5},
+	{heads: 4, kvHeads: 1, headDim: 96, length: 1300}, // a row sees segments that are done together
+	{heads: 2, kvHeads: 1, headDim: 32, length: 1700, window: 1000, softCap: 1.5},
 }
 
 // attentionTolerances are for keys and values of unit variance and heads of up to 256; measured 2.2e-3, 4.7e-6, 1.6e-2

@@ -18,22 +18,29 @@ type attentionScratch struct {
 
 	first, end [kernel.KVTileRows]int // the positions that each row sees: [first, end)
 	q          []float32              // [R, D] scaled queries
-	scores     []float32              // [R, segmentKeys] scores, then weights
+	scores     []float32              // [R, segmentKeys] scores, then weights, of each segment that is done with others
 	softCap    float32
 	tree       softmaxTree // of the segments so far
 	keys       kernel.KVProduct
 	values     kernel.KVProduct
+
+	streams bool // whether whole segments are done together
+	several [kernel.KVStreams]kernel.KVSegment
+	states  [kernel.KVStreams]softmaxState // of those
 }
 
 func (s *attentionScratch) init(headDim int) {
 	s.q = make([]float32, kernel.KVTileRows*headDim)
-	s.scores = make([]float32, kernel.KVTileRows*segmentKeys)
+	s.scores = make([]float32, max(kernel.KVTileRows, kernel.KVStreams*kernel.KVStreamRows)*segmentKeys)
 	s.tree.stride = roundUp(headDim, kernel.KVTileCols)
 	s.tree.reserve(1)
 	s.keys.A, s.keys.AStride, s.keys.Dst, s.keys.DstStride = s.q, headDim, s.scores, segmentKeys
 	s.values.A, s.values.AStride, s.values.DstStride = s.scores, segmentKeys, s.tree.stride
 	s.keys.Reserve(headDim)
 	s.values.Reserve(headDim)
+	for i := range s.states {
+		s.states[i] = softmaxStateIn(make([]float32, stateSize(s.tree.stride)))
+	}
 }
 
 // load gathers the tile's queries and what each row sees.
@@ -55,6 +62,7 @@ func (s *attentionScratch) load(a *Attention, task *attentionTask) {
 		kernel.Scale(s.q[r*a.headDim:][:a.headDim], q, a.scale)
 	}
 	s.keys.SetA()
+	s.streams = s.keys.Streams()
 	s.until, s.afterward = s.high, nil
 	if task.sharedIndex >= 0 {
 		s.until = min(s.high, int(task.high)*segmentKeys)
@@ -73,6 +81,50 @@ func (s *attentionScratch) expect(a *Attention, task *attentionTask) {
 func (a *Attention) at(task *attentionTask, r int, span Span, group int) (row, head int) {
 	flat := int(task.first) + r
 	return span.First + flat/group, int(task.head)*group + flat%group
+}
+
+// segments adds the segments [low, high) to the tree, some at a time where that is faster.
+func (s *attentionScratch) segments(a *Attention, task *attentionTask, low, high int) {
+	for low < high {
+		if s.streams && low+kernel.KVStreams <= high && s.whole(low, low+kernel.KVStreams) {
+			s.together(a.spans[task.span].Table, low)
+			low += kernel.KVStreams
+		} else {
+			s.segment(a, task, low)
+			low++
+		}
+	}
+}
+
+// whole reports whether all rows see all of the segments [low, high).
+func (s *attentionScratch) whole(low, high int) bool {
+	for r := range s.rows {
+		if low*segmentKeys < s.first[r] || high*segmentKeys > s.end[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// together adds KVStreams whole segments from the first on. What they begin with is prefetched by their softmax.
+func (s *attentionScratch) together(table []int32, first int) {
+	segments := &s.several
+	for i := range segments {
+		low := (first + i) * kernel.KVTileBlocks
+		segments[i] = kernel.KVSegment{
+			Scores: s.scores[i*s.rows*segmentKeys:], Values: s.states[i].values, Table: table[low:][:kernel.KVTileBlocks],
+		}
+	}
+	kernel.MulKeysOf(&s.keys, segments)
+	for i := range segments {
+		s.values.A, s.values.Next, s.values.NextTable = segments[i].Scores, s.values.B, segments[i].Table
+		s.weigh((first+i)*segmentKeys, (first+i+1)*segmentKeys, s.states[i])
+	}
+	kernel.MulValuesOf(&s.values, segments)
+	s.values.A = s.scores
+	for i := range segments {
+		s.tree.push(&s.states[i], treeNode{int32(first + i), 1})
+	}
 }
 
 // segment adds one segment to the tree. The task's next one is prefetched.
@@ -96,11 +148,12 @@ func (s *attentionScratch) segment(a *Attention, task *attentionTask, segment in
 // blocksOf is how many blocks hold so many positions.
 func blocksOf(positions int) int { return (positions + KVBlock - 1) / KVBlock }
 
-// weigh turns the scores of keys [low, high) into weights, and sets the state's maxima and sums.
+// weigh turns the scores of keys [low, high), which are what values will be multiplied with, into weights, and sets the state's
+// maxima and sums.
 func (s *attentionScratch) weigh(low, high int, state softmaxState) {
 	width := roundUp(high-low, KVBlock)
 	for r := range s.rows {
-		row := s.scores[r*segmentKeys:][:width]
+		row := s.values.A[r*segmentKeys:][:width]
 		if s.softCap != 0 {
 			kernel.SoftCap(row, s.softCap)
 		}
