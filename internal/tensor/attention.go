@@ -132,7 +132,7 @@ func (a *Attention) short(span Span) bool {
 
 // A sharePlan is how far the segments of all heads of the short spans are divided: evenly among threads, and what each gets into
 // tasks, half of what is left of it at a time, so that there are few at first and short ones in the end, where threads would
-// wait for each other.
+// wait for each other. The shortest are as many segments as are done together.
 type sharePlan struct{ segments, done, thread int }
 
 // planShares divides so many segments.
@@ -161,7 +161,7 @@ func (a *Attention) planShared(plan *sharePlan, i, head int) {
 			plan.thread++
 			continue
 		}
-		size := min(n-at, (end-plan.done+1)/2)
+		size := min(n-at, end-plan.done, roundUp((end-plan.done+1)/2, kernel.KVStreams))
 		a.tasks = append(a.tasks, attentionTask{
 			span: int32(i), head: int32(head), end: int32(span.Rows * (a.heads / a.kvHeads)),
 			low: int32(first + at), high: int32(first + at + size), part: int32(a.partials), sharedIndex: int32(tile),
