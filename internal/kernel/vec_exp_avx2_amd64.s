@@ -6,7 +6,7 @@
 // the same bits. Sums are in 16 lanes, two vectors, added as a tree.
 // EXP is e^x = 2^n e^r: see vec_exp.go for its constants and limits. MIN gets x second, so that a NaN stays one.
 // Tails: none, n is a multiple of 16; the callers do the rest with the twins.
-// Bound: the fma ports (11 operations for 8 numbers).
+// Bound: the fma ports (11 operations for 8 numbers; 10 in EXPS).
 
 #include "textflag.h"
 
@@ -76,54 +76,169 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-12
 	VZEROUPPER
 	RET
 
+// EXPS sets Y0 to Y3 to e^Y0 to e^Y3 step by step, as each is a chain of some 46 cycles. None may be above 0, so none is cut at
+// 88.3. 2^n is added to the exponent: results below 2^-126 are masked. The masks wait in the 128 bytes at DI. It changes Y4 to
+// Y11 and Y13.
+#define EXPS \
+	VBROADCASTSS exps<>+8(SB), Y13; \
+	VMULPS Y13, Y0, Y8; \
+	VMULPS Y13, Y1, Y9; \
+	VMULPS Y13, Y2, Y10; \
+	VMULPS Y13, Y3, Y11; \
+	VBROADCASTSS exps<>+0(SB), Y13; \
+	VCMPPS $5, Y13, Y0, Y4; \
+	VMOVUPS Y4, (DI); \
+	VCMPPS $5, Y13, Y1, Y5; \
+	VMOVUPS Y5, 32(DI); \
+	VCMPPS $5, Y13, Y2, Y6; \
+	VMOVUPS Y6, 64(DI); \
+	VCMPPS $5, Y13, Y3, Y7; \
+	VMOVUPS Y7, 96(DI); \
+	VROUNDPS $8, Y8, Y4; \
+	VROUNDPS $8, Y9, Y5; \
+	VROUNDPS $8, Y10, Y6; \
+	VROUNDPS $8, Y11, Y7; \
+	VBROADCASTSS exps<>+12(SB), Y13; \
+	VFNMADD231PS Y13, Y4, Y0; \
+	VFNMADD231PS Y13, Y5, Y1; \
+	VFNMADD231PS Y13, Y6, Y2; \
+	VFNMADD231PS Y13, Y7, Y3; \
+	VCVTPS2DQ Y8, Y8; \
+	VCVTPS2DQ Y9, Y9; \
+	VCVTPS2DQ Y10, Y10; \
+	VCVTPS2DQ Y11, Y11; \
+	VBROADCASTSS exps<>+16(SB), Y13; \
+	VFNMADD231PS Y13, Y4, Y0; \
+	VFNMADD231PS Y13, Y5, Y1; \
+	VFNMADD231PS Y13, Y6, Y2; \
+	VFNMADD231PS Y13, Y7, Y3; \
+	VPSLLD $23, Y8, Y8; \
+	VPSLLD $23, Y9, Y9; \
+	VPSLLD $23, Y10, Y10; \
+	VPSLLD $23, Y11, Y11; \
+	VBROADCASTSS exps<>+20(SB), Y4; \
+	VMOVAPS Y4, Y5; \
+	VMOVAPS Y4, Y6; \
+	VMOVAPS Y4, Y7; \
+	TERM(24); \
+	TERM(28); \
+	TERM(32); \
+	TERM(36); \
+	TERM(40); \
+	VMULPS Y0, Y0, Y13; \
+	VFMADD231PS Y4, Y13, Y0; \
+	VMULPS Y1, Y1, Y13; \
+	VFMADD231PS Y5, Y13, Y1; \
+	VMULPS Y2, Y2, Y13; \
+	VFMADD231PS Y6, Y13, Y2; \
+	VMULPS Y3, Y3, Y13; \
+	VFMADD231PS Y7, Y13, Y3; \
+	VBROADCASTSS exps<>+44(SB), Y13; \
+	VADDPS Y13, Y0, Y0; \
+	VADDPS Y13, Y1, Y1; \
+	VADDPS Y13, Y2, Y2; \
+	VADDPS Y13, Y3, Y3; \
+	VPADDD Y8, Y0, Y0; \
+	VPADDD Y9, Y1, Y1; \
+	VPADDD Y10, Y2, Y2; \
+	VPADDD Y11, Y3, Y3; \
+	VANDPS (DI), Y0, Y0; \
+	VANDPS 32(DI), Y1, Y1; \
+	VANDPS 64(DI), Y2, Y2; \
+	VANDPS 96(DI), Y3, Y3
+
+// TERM is one more term of the polynomials of EXPS.
+#define TERM(constant) \
+	VBROADCASTSS exps<>+constant(SB), Y13; \
+	VFMADD213PS Y13, Y0, Y4; \
+	VFMADD213PS Y13, Y1, Y5; \
+	VFMADD213PS Y13, Y2, Y6; \
+	VFMADD213PS Y13, Y3, Y7
+
 // func softmaxAVX2(s *float32, stride uintptr, rows, n int, maxima, sums *float32, ahead unsafe.Pointer)
 TEXT ·softmaxAVX2(SB), NOSPLIT, $0-56
 	MOVQ ahead+48(FP), DX
-	MOVQ s+0(FP), R8
 	MOVQ stride+8(FP), R9
-	MOVQ rows+16(FP), R10
 	MOVQ n+24(FP), R11
+	// The maxima of all rows come first, so that no row's weights wait for their own.
+	MOVQ s+0(FP), R8
+	MOVQ rows+16(FP), R10
 	MOVQ maxima+32(FP), R12
-	MOVQ sums+40(FP), R13
-	CONSTANTS
-row:
+maximum:
 	MOVQ R8, SI
 	MOVQ R11, BX
-	VBROADCASTSS (R12), Y15
+	VBROADCASTSS (R12), Y0
+	VMOVAPS Y0, Y1
 largest:
-	VMAXPS (SI), Y15, Y15
-	VMAXPS 32(SI), Y15, Y15
+	VMAXPS (SI), Y0, Y0
+	VMAXPS 32(SI), Y1, Y1
 	ADDQ $64, SI
 	SUBQ $16, BX
 	JNZ largest
-	VPERM2F128 $1, Y15, Y15, Y14
-	VMAXPS Y14, Y15, Y15
-	VPERMILPS $0x4E, Y15, Y14
-	VMAXPS Y14, Y15, Y15
-	VPERMILPS $0xB1, Y15, Y14
-	VMAXPS Y14, Y15, Y15
-	VMOVSS X15, (R12)
+	VMAXPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPS X1, X0, X0
+	VPERMILPS $0x4E, X0, X1
+	VMAXPS X1, X0, X0
+	VPERMILPS $0xB1, X0, X1
+	VMAXPS X1, X0, X0
+	VMOVSS X0, (R12)
+	ADDQ R9, R8
+	ADDQ $4, R12
+	DECQ R10
+	JNZ maximum
+	MOVQ s+0(FP), R8
+	MOVQ rows+16(FP), R10
+	MOVQ maxima+32(FP), R12
+	MOVQ sums+40(FP), R13
+row:
+	VBROADCASTSS (R12), Y15
+	VBROADCASTSS exps<>+52(SB), Y0
+	VXORPS Y0, Y15, Y15 // -maximum
 	VXORPS Y12, Y12, Y12
 	VXORPS Y14, Y14, Y14
 	MOVQ R8, DI
 	MOVQ R11, CX
+	SUBQ $32, CX
+	JLT last
 weights:
 	PREFETCHT1 (DX)
 	PREFETCHT1 64(DX)
-	VMOVUPS (DI), Y0
-	VSUBPS Y15, Y0, Y0
+	PREFETCHT1 128(DX)
+	PREFETCHT1 192(DX)
+	VADDPS (DI), Y15, Y0
+	VADDPS 32(DI), Y15, Y1
+	VADDPS 64(DI), Y15, Y2
+	VADDPS 96(DI), Y15, Y3
+	EXPS
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VADDPS Y0, Y12, Y12
+	VADDPS Y1, Y14, Y14
+	VADDPS Y2, Y12, Y12
+	VADDPS Y3, Y14, Y14
+	ADDQ $128, DI
+	ADDQ $256, DX
+	SUBQ $32, CX
+	JGE weights
+last:
+	CMPQ CX, $-32
+	JEQ whole
+	PREFETCHT1 (DX)
+	PREFETCHT1 64(DX)
+	ADDQ $128, DX
+	CONSTANTS
+	VADDPS (DI), Y15, Y0
 	EXP
 	VMOVUPS Y0, (DI)
 	VADDPS Y0, Y12, Y12
-	VMOVUPS 32(DI), Y0
-	VSUBPS Y15, Y0, Y0
+	VADDPS 32(DI), Y15, Y0
 	EXP
 	VMOVUPS Y0, 32(DI)
 	VADDPS Y0, Y14, Y14
-	ADDQ $64, DI
-	ADDQ $128, DX
-	SUBQ $16, CX
-	JNZ weights
+whole:
 	VADDPS Y14, Y12, Y12
 	VEXTRACTF128 $1, Y12, X0
 	VADDPS X0, X12, X12

@@ -107,6 +107,27 @@ func TestVectorKernelsGiveTheBitsOfTheirTwins(t *testing.T) {
 	}
 }
 
+// 2^n is added to the exponent of a weight, which must be a normal number: its smallest are.
+func TestSmallestWeightsAreThoseOfExp(t *testing.T) {
+	const rows, n = 2, 48
+	s := make([]float32, rows*n)
+	for x := float32(-87.34); x < -87.32; {
+		want := make([]float32, len(s))
+		for i := range s {
+			s[i], want[i] = x, exp32(x)
+			x = math.Nextafter32(x, 0)
+		}
+		p := KVProduct{Rows: rows, A: s, AStride: n}
+		p.Softmax(n, make([]float32, rows), make([]float32, rows))
+		checkBits(t, "weights", s, want)
+	}
+	clear(s)
+	s[1], s[47] = float32(math.NaN()), float32(math.NaN())
+	if _, sum := SoftmaxChunk(s, 0); s[1] == s[1] || s[47] == s[47] || sum == sum {
+		t.Errorf("weights of NaN are %v and %v, and their sum is %v", s[1], s[47], sum)
+	}
+}
+
 func TestHalvesAreRoundedToEvenAndKeptFinite(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	inf := float32(math.Inf(1))
