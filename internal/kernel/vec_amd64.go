@@ -40,6 +40,18 @@ func (p *softmax) run() {
 }
 
 //go:noescape
+func mergeAVX2(all, one *float32, rows, width int)
+
+// merge waits for the exponential function of two numbers most of all, so both tiers with vectors have the same.
+func merge(all, one []float32, rows, width int) {
+	if active == generic {
+		mergeGo(all, one, rows, width)
+		return
+	}
+	mergeAVX2(&all[0], &one[0], rows, width)
+}
+
+//go:noescape
 func sumSquaresAVX2(x *float32, n int, sums *[16]float32)
 
 //go:noescape

@@ -27,6 +27,8 @@ func (p *softmax) run() {
 	softmaxNEON(&p.s[0], uintptr(p.stride)*4, len(p.maxima), p.n, &p.maxima[0], &p.sums[0], p.ahead)
 }
 
+func merge(all, one []float32, rows, width int) { mergeGo(all, one, rows, width) }
+
 //go:noescape
 func sumSquaresNEON(x *float32, n int, sums *[16]float32)
 

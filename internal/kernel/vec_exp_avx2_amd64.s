@@ -255,6 +255,52 @@ whole:
 	VZEROUPPER
 	RET
 
+// One of the factors of a row is e^0, which is 1, the other e^-difference: the first two lanes.
+//
+// func mergeAVX2(all, one *float32, rows, width int)
+TEXT ·mergeAVX2(SB), NOSPLIT, $0-32
+	MOVQ all+0(FP), R8
+	MOVQ one+8(FP), R9
+	MOVQ rows+16(FP), R10
+	MOVQ width+24(FP), R11
+	LEAQ (4*2*12)(R8), DI // KVTileRows is 12
+	LEAQ (4*2*12)(R9), SI
+	CONSTANTS
+row:
+	VMOVSS (R8), X0
+	VMOVSS (R9), X1
+	VMAXSS X0, X1, X2
+	VMOVSS X2, (R8)
+	VUNPCKLPS X1, X0, X0
+	VBROADCASTSS X2, X2
+	VSUBPS X2, X0, X0
+	EXP
+	VBROADCASTSS X0, Y14
+	VMOVSHDUP X0, X0
+	VBROADCASTSS X0, Y15
+	VMULSS (4*12)(R8), X14, X0
+	VMULSS (4*12)(R9), X15, X1
+	VADDSS X1, X0, X0
+	VMOVSS X0, (4*12)(R8)
+	MOVQ R11, CX
+values:
+	VMULPS (DI), Y14, Y0
+	VMULPS 32(DI), Y14, Y1
+	VFMADD231PS (SI), Y15, Y0
+	VFMADD231PS 32(SI), Y15, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	SUBQ $16, CX
+	JNZ values
+	ADDQ $4, R8
+	ADDQ $4, R9
+	DECQ R10
+	JNZ row
+	VZEROUPPER
+	RET
+
 // func gateSiLUAVX2(gate, up *float32, n int)
 TEXT ·gateSiLUAVX2(SB), NOSPLIT, $0-24
 	MOVQ gate+0(FP), DI

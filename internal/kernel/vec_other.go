@@ -8,6 +8,8 @@ func exp(x float32) float32 { return exp32(x) }
 
 func (p *softmax) run() { p.runGo() }
 
+func merge(all, one []float32, rows, width int) { mergeGo(all, one, rows, width) }
+
 func gateSiLU(gate, up []float32) { gateSiLUGo(gate, up) }
 
 func gateGELU(gate, up []float32) { gateGELUGo(gate, up) }

@@ -128,6 +128,29 @@ func TestSmallestWeightsAreThoseOfExp(t *testing.T) {
 	}
 }
 
+func TestMergeGivesTheBitsOfItsTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	negativeZero := float32(math.Copysign(0, -1))
+	for rows := 1; rows <= KVTileRows; rows++ {
+		for _, width := range []int{16, 32, 64, 112} {
+			state := func() []float32 {
+				maxima := randomFloats(r, KVTileRows, 9, 0, negativeZero, -1e30, 150)
+				return append(maxima, randomFloats(r, KVTileRows+KVTileRows*width, 5)...)
+			}
+			all, one := state(), state()
+			want := slices.Clone(all)
+			onTier(generic, func() { MergeSoftmax(want, one, rows, width) })
+			for _, tier := range vectorTiers() {
+				onTier(tier, func() {
+					got := slices.Clone(all)
+					MergeSoftmax(got, one, rows, width)
+					checkBits(t, fmt.Sprintf("%v: %d rows of %d", tier, rows, width), got, want)
+				})
+			}
+		}
+	}
+}
+
 func TestHalvesAreRoundedToEvenAndKeptFinite(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	inf := float32(math.Inf(1))

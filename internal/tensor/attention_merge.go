@@ -14,6 +14,7 @@ import (
 // Shapes: maximum, sum [R]; values [R, W].
 type softmaxState struct {
 	maximum, sum, values []float32
+	memory               []float32 // they lie in: see kernel.MergeSoftmax
 }
 
 // stateSize is the length of a state's memory.
@@ -22,7 +23,7 @@ func stateSize(stride int) int { return kernel.KVTileRows * (2 + stride) }
 // softmaxStateIn is a state in memory of stateSize numbers.
 func softmaxStateIn(memory []float32) softmaxState {
 	const rows = kernel.KVTileRows
-	return softmaxState{memory[:rows:rows], memory[rows : 2*rows : 2*rows], memory[2*rows:]}
+	return softmaxState{memory[:rows:rows], memory[rows : 2*rows : 2*rows], memory[2*rows:], memory}
 }
 
 // copyFrom copies the state of some rows, W apart.
@@ -43,11 +44,7 @@ type softmaxTree struct {
 	whole        bool           // nothing comes before the first node
 	states       []softmaxState // those of nodes, and one that waits for its numbers
 	nodes        []treeNode
-	factors      [2 * factorLane]float32
 }
-
-// factorLane is where the second half of softmaxTree.factors begins: each half has a number for each row of a tile.
-const factorLane = 16
 
 // reserve makes room for sequences of so many segments.
 func (t *softmaxTree) reserve(segments int) {
@@ -81,7 +78,7 @@ func (t *softmaxTree) add(node treeNode) {
 	t.nodes = append(t.nodes, node)
 	for t.widen(); t.siblings(); t.widen() {
 		n := len(t.nodes)
-		t.merge(t.states[n-2], t.states[n-1])
+		t.merge(n - 2)
 		t.nodes[n-2].size *= 2
 		t.nodes = t.nodes[:n-1]
 	}
@@ -90,7 +87,7 @@ func (t *softmaxTree) add(node treeNode) {
 // widen makes the first node its parent as long as it has an empty sibling on its left.
 func (t *softmaxTree) widen() {
 	if first := &t.nodes[0]; t.whole {
-		for first.first%(2*first.size) != 0 {
+		for first.first&first.size != 0 {
 			first.first -= first.size
 			first.size *= 2
 		}
@@ -104,34 +101,21 @@ func (t *softmaxTree) siblings() bool {
 		return false
 	}
 	left, right := t.nodes[n-2], t.nodes[n-1]
-	return left.size == right.size && left.first%(2*left.size) == 0
+	return left.size == right.size && left.first&left.size == 0
 }
 
 // fold merges all nodes of a whole tree and returns the result: their sizes fall, and what is missing on their right is empty.
 func (t *softmaxTree) fold() softmaxState {
 	for n := len(t.nodes); n > 1; n-- {
-		t.merge(t.states[n-2], t.states[n-1])
+		t.merge(n - 2)
 	}
 	t.nodes = t.nodes[:0]
 	return t.states[0]
 }
 
-// merge adds a state to that of the segments before it.
-func (t *softmaxTree) merge(all, one softmaxState) {
-	clear(t.factors[:])
-	for r := range t.rows {
-		maximum := max(all.maximum[r], one.maximum[r])
-		t.factors[r], t.factors[factorLane+r] = all.maximum[r]-maximum, one.maximum[r]-maximum
-		all.maximum[r] = maximum
-	}
-	kernel.SoftmaxChunk(t.factors[:], 0) // none is above 0, so each becomes its power of e
-	for r := range t.rows {
-		c, d := t.factors[r], t.factors[factorLane+r]
-		all.sum[r] = float32(all.sum[r]*c) + float32(one.sum[r]*d)
-		values := all.values[r*t.stride:][:t.stride]
-		kernel.Scale(values, values, c)
-		kernel.AddScaled(values, one.values[r*t.stride:][:t.stride], d)
-	}
+// merge adds the state of the node behind i to that of node i.
+func (t *softmaxTree) merge(i int) {
+	kernel.MergeSoftmax(t.states[i].memory, t.states[i+1].memory, t.rows, t.stride)
 }
 
 // treeNodes is how many nodes are left when the segments [low, high) have been added.
