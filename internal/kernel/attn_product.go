@@ -32,8 +32,8 @@ type KVBlocks struct {
 
 // At gives the head in a block.
 func (b *KVBlocks) At(block int) []byte {
-	place := block + b.First
-	return b.Data[(place/KVRun*KVRun*b.Heads+place%KVRun)*b.Bytes:][:b.Bytes]
+	place := uint(block + b.First) // divided by a shift
+	return b.Data[(place/KVRun*KVRun*uint(b.Heads)+place%KVRun)*uint(b.Bytes):][:b.Bytes]
 }
 
 // A KVProduct is a product of rows of floats with blocks of a cache: both products of attention, queries by keys and weights
