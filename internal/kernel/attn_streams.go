@@ -6,7 +6,7 @@ import "unsafe"
 
 const (
 	KVSegmentKeys = KVTileBlocks * KVBlock // positions of a segment
-	KVStreams     = 2                      // segments that are done together
+	KVStreams     = 4                      // segments that are done together
 	KVStreamRows  = 4                      // rows at most where there are several
 )
 
@@ -23,7 +23,10 @@ type KVSegment struct {
 type kvStreamArgs struct {
 	of       [KVStreams]kvStream
 	lda, ldd uintptr
-	groups   int     // of a block
+	groups   int     // of a block that are left
+	at       uintptr // how far the next piece is from the first one in a block,
+	atA      uintptr // in A
+	atDst    uintptr // and in dst
 	nextA    uintptr // from the end of what a group takes of A to what the next one takes
 	nextDst  uintptr // from where a group's products go to where the next one's do
 }
@@ -61,7 +64,7 @@ func MulKeysOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 			s, of := &segments[i], &a.of[i]
 			of.dst, of.block = &s.Scores[block*KVBlock], p.B.at(s.Table[block])
 		}
-		a.groups = groupsOf(p.B.dim)
+		a.groups, a.at, a.atA, a.atDst = groupsOf(p.B.dim), 0, 0, 0
 		run(a)
 	}
 }
@@ -90,7 +93,7 @@ func MulValuesOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 			s, of := &segments[i], &a.of[i]
 			of.a, of.block = &s.Scores[block*KVBlock], p.B.at(s.Table[block])
 		}
-		a.groups = groupsOf(p.B.dim)
+		a.groups, a.at, a.atA, a.atDst = groupsOf(p.B.dim), 0, 0, 0
 		run(a)
 	}
 }
