@@ -23,25 +23,31 @@ type KVSegment struct {
 type kvStreamArgs struct {
 	of       [KVStreams]kvStream
 	lda, ldd uintptr
-	groups   int     // of a block that are left
+	piece    uintptr // of a block that is done at a time
+	nextA    uintptr // from the end of what a group takes of A to what the next one takes
+	nextDst  uintptr // from where a group's products go to where the next one's do
+	scales   uintptr // of bytes: from a group to the scales that are asked for meanwhile
+	groups   int     // that are left
 	at       uintptr // how far the next piece is from the first one in a block,
 	atA      uintptr // in A
 	atDst    uintptr // and in dst
-	nextA    uintptr // from the end of what a group takes of A to what the next one takes
-	nextDst  uintptr // from where a group's products go to where the next one's do
 }
 
 // A kvStream is one segment's part.
 type kvStream struct {
-	dst, a *float32
-	block  unsafe.Pointer
+	dst   *float32
+	a     unsafe.Pointer // *float32 or *fixedGroup
+	block unsafe.Pointer
 }
 
-// Streams reports whether whole segments are best done KVStreams at a time, p being the product with keys. Memory is then read as so many streams, a piece of each
-// in turn: the processor looks ahead in each of them, and so has more lines on their way.
+// floatPiece is the size of a piece of floats of 16 bits: half a group.
+const floatPiece = KVBlock * BlockCols
+
+// Streams reports whether whole segments are best done KVStreams at a time, p being the product with keys. Memory is then read as
+// so many streams, a piece of each in turn: the processor looks ahead in each of them, and so has more lines on their way.
 func (p *KVProduct) Streams() bool { return streamKernel(p) != nil }
 
-// MulKeysOf sets the scores of segments: see MulKeys, which gives the same bits.
+// MulKeysOf sets the scores of segments: see MulKeys, which gives the same bits. SetA must have been called.
 func MulKeysOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 	run := streamKernel(p)
 	if run == nil {
@@ -52,19 +58,23 @@ func MulKeysOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 		}
 		return
 	}
-	_ = p.A[(p.Rows-1)*p.AStride+p.B.dim-1]
-	a := p.streamsOf(segments)
-	a.lda, a.ldd, a.nextA, a.nextDst = uintptr(p.AStride)*4, KVSegmentKeys*4, 0, 0
+	queries, a := unsafe.Pointer(&p.A[:(p.Rows-1)*p.AStride+p.B.dim][0]), &p.streams
+	a.lda, a.ldd, a.piece, a.nextA, a.nextDst = uintptr(p.AStride)*4, KVSegmentKeys*4, floatPiece, 0, 0
+	if p.B.Type == KVQ8 {
+		queries = unsafe.Pointer(&p.fixed[0])
+		a.lda, a.piece, a.nextA = uintptr(groupsOf(p.B.dim))*fixedBytes, uintptr(p.B.group), fixedBytes
+		a.scales = a.piece + uintptr(p.B.scaleAt(0, 0))
+	}
 	for i := range segments {
 		clear(segments[i].Scores[:p.Rows*KVSegmentKeys])
-		a.of[i].a = &p.A[0]
+		a.of[i].a = queries
 	}
 	for block := range KVTileBlocks {
 		for i := range segments {
 			s, of := &segments[i], &a.of[i]
 			of.dst, of.block = &s.Scores[block*KVBlock], p.B.at(s.Table[block])
 		}
-		a.groups, a.at, a.atA, a.atDst = groupsOf(p.B.dim), 0, 0, 0
+		a.begin(p.B.dim)
 		run(a)
 	}
 }
@@ -80,8 +90,14 @@ func MulValuesOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 		}
 		return
 	}
-	a := p.streamsOf(segments)
-	a.lda, a.ldd, a.nextA, a.nextDst = KVSegmentKeys*4, uintptr(p.DstStride)*4, ^uintptr(4*KVBlock-1), 4*KVTileCols
+	a := &p.streams
+	a.lda, a.ldd, a.piece, a.nextA, a.nextDst = KVSegmentKeys*4, uintptr(p.DstStride)*4, floatPiece, ^uintptr(4*KVBlock-1), 4*KVTileCols
+	if p.B.Type == KVQ8 {
+		p.Reserve(KVStreams * p.B.dim)
+		p.fix = fixArgs{ldx: KVSegmentKeys * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
+		a.lda, a.piece, a.nextA = fixedBytes, uintptr(p.B.group), KVTileRows*fixedBytes
+		a.scales = uintptr(p.B.Bytes + p.B.scaleAt(0, 0))
+	}
 	for i := range segments {
 		for r := range p.Rows {
 			clear(segments[i].Values[r*p.DstStride:][:p.B.dim])
@@ -91,19 +107,27 @@ func MulValuesOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 	for block := range KVTileBlocks {
 		for i := range segments {
 			s, of := &segments[i], &a.of[i]
-			of.a, of.block = &s.Scores[block*KVBlock], p.B.at(s.Table[block])
+			of.a, of.block = unsafe.Pointer(&s.Scores[:p.Rows*KVSegmentKeys][block*KVBlock]), p.B.at(s.Table[block])
+			if p.B.Type == KVQ8 {
+				of.a = p.fixStream(i, of)
+			}
 		}
-		a.groups, a.at, a.atA, a.atDst = groupsOf(p.B.dim), 0, 0, 0
+		a.begin(p.B.dim)
 		run(a)
 	}
 }
 
-// streamsOf checks that the scores have room, and returns the arguments.
-func (p *KVProduct) streamsOf(segments *[KVStreams]KVSegment) *kvStreamArgs {
-	for i := range segments {
-		_ = segments[i].Scores[p.Rows*KVSegmentKeys-1]
-	}
-	return &p.streams
+// fixStream makes the weights of segment i's block a fixedGroup for each row and group of columns.
+func (p *KVProduct) fixStream(i int, of *kvStream) unsafe.Pointer {
+	p.fix.dst, p.fix.x = &p.fixed[i*KVTileRows*p.fix.groups], (*float32)(of.a)
+	p.fix.scales = (*float32)(unsafe.Add(of.block, p.B.scaleAt(0, 0)))
+	fix(&p.fix)
+	return unsafe.Pointer(p.fix.dst)
+}
+
+// begin goes to the first piece of a block.
+func (a *kvStreamArgs) begin(dim int) {
+	a.groups, a.at, a.atA, a.atDst = groupsOf(dim), 0, 0, 0
 }
 
 // at is where the head in a block begins.

@@ -3,8 +3,8 @@
 // Attention's products for 1 to 4 rows and a block of each of several segments, for AVX2, FMA and F16C. Types and identity are
 // those of attn_avx2_amd64.s.
 //
-// Memory is read in as many streams as there are segments, a piece of each in turn: 16 rows of a block, which are 1 KiB.
-// Meanwhile the sums of the others wait in dst. The two products differ in where a group's part of A and of dst lies, which the
+// Memory is read in as many streams as there are segments, a piece of each in turn: 16 rows of a block, which are 1 KiB,
+// and of bytes the scales behind them. Meanwhile the sums of the others wait in dst. The two products differ in where a group's part of A and of dst lies, which the
 // arguments say. 4 rows take 16 columns of a piece and then the others.
 // Tails: none, a group has 32 rows. Dst is always added to.
 // Bound: memory. Each step asks for one line of the next pieces, of each segment in turn: 4 lines of all of them for each piece that
@@ -20,15 +20,16 @@
 #include "attn_amd64.h"
 #include "attn_avx2_amd64.h"
 
-// STREAMS does one piece of each segment after the other, half a group at a time.
-#define STREAMS(begin, piece) \
+// STREAMS does one piece of each segment after the other, from group to group. Of floats a piece is half a group.
+#define STREAMS(begin, piece, next) \
 	begin; \
 	MOVQ args+0(FP), AX; \
 	MOVQ kvStreamArgs_lda(AX), R9; \
 	LEAQ (R9)(R9*2), R12; \
 	MOVQ kvStreamArgs_ldd(AX), SI; \
-	MOVQ $1024, 8(SP); \
-half: \
+	MOVQ kvStreamArgs_piece(AX), CX; \
+	MOVQ CX, 8(SP); \
+pieces: \
 	LEAQ kvStreamArgs_of(AX), DX; \
 stream: \
 	MOVQ DX, 0(SP); \
@@ -45,18 +46,25 @@ stream: \
 	LEAQ kvStreamArgs_of+const_KVStreams*kvStream__size(AX), CX; \
 	CMPQ DX, CX; \
 	JNE stream; \
-	ADDQ $64, kvStreamArgs_atA(AX); \
-	ADDQ $1024, kvStreamArgs_at(AX); \
-	TESTQ $1024, kvStreamArgs_at(AX); \
-	JNZ half; \
+	next; \
 	MOVQ kvStreamArgs_nextA(AX), CX; \
 	MOVQ kvStreamArgs_nextDst(AX), DX; \
 	ADDQ CX, kvStreamArgs_atA(AX); \
 	ADDQ DX, kvStreamArgs_atDst(AX); \
 	DECQ kvStreamArgs_groups(AX); \
-	JNZ half; \
+	JNZ pieces; \
 	VZEROUPPER; \
 	RET
+
+// HALVES and WHOLE go on to the next piece: to the other half of a group, or behind the group and its scales.
+#define HALVES \
+	ADDQ $64, kvStreamArgs_atA(AX); \
+	ADDQ $1024, kvStreamArgs_at(AX); \
+	TESTQ $1024, kvStreamArgs_at(AX); \
+	JNZ pieces
+#define WHOLE \
+	ADDQ $1152, kvStreamArgs_at(AX); \
+	ADDQ $128, 8(SP)
 
 #define OF(i) (kvStreamArgs_of+i*kvStream__size+kvStream_block)(AX)
 
@@ -98,6 +106,7 @@ begin: \
 	DECQ CX; \
 	JNZ begin
 
+// Steps of floats for 1 to 4 rows.
 #define ALL1(row, at, a) ALLSTEP1(row, 32, BYFLOAT, at, a)
 #define ALL2(row, at, a) ALLSTEP2(row, 32, BYFLOAT, at, a)
 #define ALL3(row, at, a) ALLSTEP3(row, 32, FMA, at, a)
@@ -114,34 +123,85 @@ begin: \
 	REST(HALF4, row, second); \
 	ROWS4(save)
 
+// The same of bytes, which ask for the scales of a later group of their own segment.
+#define SCALES MOVQ kvStreamArgs_scales(AX), CX; PREFETCHT0 (R10)(CX*1); PREFETCHT0 64(R10)(CX*1)
+#define PAIRS1(row, at, a) ALLSTEP1(row, 32, BYPAIR, at, a)
+#define PAIRS2(row, at, a) ALLSTEP2(row, 32, BYPAIR, at, a)
+#define PAIRS3(row, at, a) ALLSTEP3(row, 32, MAC, at, a)
+#define PAIRS4(row, at, a) STEP4(row, MAC, at, a)
+#define RESTSCORES(each) MOVQ $32, CX; SCORES(each)
+#define FOURBYTES(sums, rest) \
+	SCALES; \
+	ZERO4; \
+	PIECE(PAIRS4, PAIRS, first); \
+	sums(EACH4); \
+	SUBQ $(1024-32), R10; \
+	SUBQ $64, R8; \
+	ADDQ $64, DI; \
+	ZERO4; \
+	REST(PAIRS4, PAIRS, second); \
+	rest(EACH4)
+
 // func streamsF16AVX2X1(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, ALLROWS1(LOAD); PIECE(ALL1, F16, step); ALLROWS1(SAVE))
+	STREAMS(NOTHING, ALLROWS1(LOAD); PIECE(ALL1, F16, step); ALLROWS1(SAVE), HALVES)
 
 // func streamsF16AVX2X2(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, ALLROWS2(LOAD); PIECE(ALL2, F16, step); ALLROWS2(SAVE))
+	STREAMS(NOTHING, ALLROWS2(LOAD); PIECE(ALL2, F16, step); ALLROWS2(SAVE), HALVES)
 
 // func streamsF16AVX2X3(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, ALLROWS3(LOAD); PIECE(ALL3, F16, step); ALLROWS3(SAVE))
+	STREAMS(NOTHING, ALLROWS3(LOAD); PIECE(ALL3, F16, step); ALLROWS3(SAVE), HALVES)
 
 // func streamsF16AVX2X4(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X4(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, FOUR(F16, LOAD, SAVE))
+	STREAMS(NOTHING, FOUR(F16, LOAD, SAVE), HALVES)
 
 // func streamsBF16AVX2X1(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, ALLROWS1(LOADSWAPPED); PIECE(ALL1, BF16, step); ALLROWS1(SAVESWAPPED))
+	STREAMS(NOBITS, ALLROWS1(LOADSWAPPED); PIECE(ALL1, BF16, step); ALLROWS1(SAVESWAPPED), HALVES)
 
 // func streamsBF16AVX2X2(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, ALLROWS2(LOADSWAPPED); PIECE(ALL2, BF16, step); ALLROWS2(SAVESWAPPED))
+	STREAMS(NOBITS, ALLROWS2(LOADSWAPPED); PIECE(ALL2, BF16, step); ALLROWS2(SAVESWAPPED), HALVES)
 
 // func streamsBF16AVX2X3(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, ALLROWS3(LOADSWAPPED); PIECE(ALL3, BF16, step); ALLROWS3(SAVESWAPPED))
+	STREAMS(NOBITS, ALLROWS3(LOADSWAPPED); PIECE(ALL3, BF16, step); ALLROWS3(SAVESWAPPED), HALVES)
 
 // func streamsBF16AVX2X4(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X4(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, FOUR(BF16, LOADSWAPPED, SAVESWAPPED))
+	STREAMS(NOBITS, FOUR(BF16, LOADSWAPPED, SAVESWAPPED), HALVES)
+
+// func keyStreamsQ8AVX2X1(args *kvStreamArgs)
+TEXT ·keyStreamsQ8AVX2X1(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, SCALES; ZEROALL1; PIECE(PAIRS1, PAIRS, step); ALLSCORES(FIRST1, SECOND1), WHOLE)
+
+// func keyStreamsQ8AVX2X2(args *kvStreamArgs)
+TEXT ·keyStreamsQ8AVX2X2(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, SCALES; ZEROALL2; PIECE(PAIRS2, PAIRS, step); ALLSCORES(FIRST2, SECOND2), WHOLE)
+
+// func keyStreamsQ8AVX2X3(args *kvStreamArgs)
+TEXT ·keyStreamsQ8AVX2X3(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, SCALES; ZEROALL3; PIECE(PAIRS3, PAIRS, step); ALLSCORES(FIRST3, SECOND3), WHOLE)
+
+// func keyStreamsQ8AVX2X4(args *kvStreamArgs)
+TEXT ·keyStreamsQ8AVX2X4(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, FOURBYTES(SCORES, RESTSCORES), WHOLE)
+
+// func valueStreamsQ8AVX2X1(args *kvStreamArgs)
+TEXT ·valueStreamsQ8AVX2X1(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, SCALES; ZEROALL1; PIECE(PAIRS1, PAIRS, step); ALLSUMS(FIRST1, SECOND1), WHOLE)
+
+// func valueStreamsQ8AVX2X2(args *kvStreamArgs)
+TEXT ·valueStreamsQ8AVX2X2(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, SCALES; ZEROALL2; PIECE(PAIRS2, PAIRS, step); ALLSUMS(FIRST2, SECOND2), WHOLE)
+
+// func valueStreamsQ8AVX2X3(args *kvStreamArgs)
+TEXT ·valueStreamsQ8AVX2X3(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, SCALES; ZEROALL3; PIECE(PAIRS3, PAIRS, step); ALLSUMS(FIRST3, SECOND3), WHOLE)
+
+// func valueStreamsQ8AVX2X4(args *kvStreamArgs)
+TEXT ·valueStreamsQ8AVX2X4(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, FOURBYTES(SUMS, SUMS), WHOLE)
