@@ -43,6 +43,14 @@ type kvStream struct {
 // floatPiece is the size of a piece of floats of 16 bits: half a group.
 const floatPiece = KVBlock * BlockCols
 
+// SegmentsTogether is how many segments the tier in use does at a time where rows are few.
+func SegmentsTogether() int {
+	if hasStreams() {
+		return KVStreams
+	}
+	return 1
+}
+
 // Streams reports whether whole segments are best done KVStreams at a time, p being the product with keys. Memory is then read as
 // so many streams, a piece of each in turn: the processor looks ahead in each of them, and so has more lines on their way.
 func (p *KVProduct) Streams() bool { return streamKernel(p) != nil }

@@ -69,9 +69,11 @@ var (
 	streamsBF16 = [...]streamFunc{1: streamsBF16AVX2X1, 2: streamsBF16AVX2X2, 3: streamsBF16AVX2X3, 4: streamsBF16AVX2X4}
 )
 
+func hasStreams() bool { return active == avx2 }
+
 // streamKernel is the kernel for several segments of this product, or nil.
 func streamKernel(p *KVProduct) streamFunc {
-	if active != avx2 || p.Rows > KVStreamRows || p.B.dim%BlockCols != 0 {
+	if !hasStreams() || p.Rows > KVStreamRows || p.B.dim%BlockCols != 0 {
 		return nil
 	}
 	if p.B.Keys {

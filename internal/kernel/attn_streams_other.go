@@ -4,4 +4,6 @@
 
 package kernel
 
+func hasStreams() bool { return false }
+
 func streamKernel(*KVProduct) func(*kvStreamArgs) { return nil }

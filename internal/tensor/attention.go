@@ -161,7 +161,7 @@ func (a *Attention) planShared(plan *sharePlan, i, head int) {
 			plan.thread++
 			continue
 		}
-		size := min(n-at, end-plan.done, roundUp((end-plan.done+1)/2, kernel.KVStreams))
+		size := min(n-at, end-plan.done, roundUp((end-plan.done+1)/2, kernel.SegmentsTogether()))
 		a.tasks = append(a.tasks, attentionTask{
 			span: int32(i), head: int32(head), end: int32(span.Rows * (a.heads / a.kvHeads)),
 			low: int32(first + at), high: int32(first + at + size), part: int32(a.partials), sharedIndex: int32(tile),
