@@ -96,6 +96,49 @@ func TestMulGivesTheBitsOfTheTwin(t *testing.T) {
 	})
 }
 
+// Sums of 16 bits are largest where codes and activations are, and where one pair of columns differs from the next.
+func TestMulGivesTheBitsOfTheTwinAtTheLimitsOfItsIntegers(t *testing.T) {
+	patterns := []uint32{0, 0xFFFFFFFF, 0xFFFF0000, 0x0000FFFF, 0xFF00FF00}
+	withTier(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(21, 22))
+		for f := range formats {
+			for i := range len(patterns) * len(patterns) {
+				codes, signs := patterns[i/len(patterns)], patterns[i%len(patterns)]
+				checkLimits(t, randomPanel(r, f, f.GroupBlocks(), false), codes, signs)
+			}
+		}
+	})
+}
+
+// checkLimits compares Mul with its twin for a panel whose bytes of codes are those of a word again and again, and activations
+// that have the largest magnitude and the signs of another.
+func checkLimits(t *testing.T, w Panels, codes, signs uint32) {
+	t.Helper()
+	for i := range w.Blocks * w.Format.CodeBytes() {
+		w.Bytes[i] = byte(codes >> (i % 4 * 8))
+	}
+	x := make([]float32, w.Blocks*BlockCols)
+	for i := range x {
+		x[i] = 1 - 2*float32(signs>>(i%4*8)&1)
+	}
+	want := make([]float32, PanelRows)
+	for rows := 1; rows <= TileRows; rows++ {
+		tile := Tile{rows, make([]byte, rows*w.Blocks*RecordBytes)}
+		for row := range rows {
+			Quantize(tile.Records[row*RecordBytes:], rows*RecordBytes, x)
+		}
+		got := make([]float32, rows*PanelRows)
+		Mul(got, PanelRows, w, tile)
+		mulTwin(want, w, tile.Records, rows*RecordBytes)
+		for i, g := range got {
+			if math.Float32bits(g) != math.Float32bits(want[i%PanelRows]) {
+				t.Fatalf("%v, codes %08x, signs %08x, output %d of %d rows: got %v, want %v",
+					w.Format, codes, signs, i, rows, g, want[i%PanelRows])
+			}
+		}
+	}
+}
+
 func TestMulTilesGivesTheBitsOfMul(t *testing.T) {
 	withTier(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(11, 12))

@@ -5,7 +5,7 @@
 //
 //	go run ./tools/kernelgen -out internal/kernel
 //
-// mul512.go and mul256.go hold the kernels of the avx512 and the avx2 tier, many512.go and many256.go those for many rows,
+// mul512.go and mul256*.go hold the kernels of the avx512 and the avx2 tier, many512.go and many256.go those for many rows,
 // dot.go those of float weights, and the files whose names begin with neon all kernels of arm64; they read from top to
 // bottom like the assembly that they print. What the kernels compute is defined by mul_twin.go in internal/kernel, and
 // the layout is drawn in DESIGN.md there.
@@ -60,10 +60,13 @@ var formats = []format{
 }
 
 // tables are what codes of four bits stand for. The sign of the nonlinear ones is that of the values themselves;
-// float4 is in halves.
+// float4 is in halves. The last two are for pairs of upper bits: each is where 6-bit codes have it.
 var tables = map[string][16]int{
 	"nonlinear": {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113},
 	"float4":    {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12},
+
+	"firstpair":  {0, 16, 32, 48, 0, 16, 32, 48, 0, 16, 32, 48, 0, 16, 32, 48},
+	"secondpair": {0, 0, 0, 0, 16, 16, 16, 16, 32, 32, 32, 32, 48, 48, 48, 48},
 }
 
 // Offsets in an activation record and sizes; see package kernel.

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 rows of activations, for AVX2 with FMA and F16C.
@@ -16,8 +15,9 @@ const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 ro
 // to the activation: |w| * (sign(w)*a), exact also for w = -128; so do IQ4_NL and IQ4_XS, whose codes are looked up by
 // VPSHUFB. MXFP4 looks up unsigned codes up to 28.
 // Headroom in 16 bits, for pairs added up over several groups before they are widened: 4-bit codes 8 groups,
-// 8*2*15*127 = 30480; 5-bit 4 groups, 31496; MXFP4 4 groups, 28448; 6-bit 2 groups, 32004; 8-bit 1 group, 32512; 2-bit
-// and 3-bit 4 groups, which is half a block; all below 32768.
+// 8*2*15*127 = 30480; 5-bit 4 groups, 31496; MXFP4 4 groups, 28448; 8-bit 1 group, 32512; 2-bit and 3-bit 4 groups, which is
+// half a block; all below 32768. So would be 2 groups of 6-bit codes, but 4 may wrap around: once the zero point is off, in 16
+// bits too, they are at most 4*2*32*127 = 32512.
 // Float order: as in the avx512 kernels, operation for operation, so the bits are the same.
 // Tails: none; see there.
 // Bound: one and two rows by memory, which gives more to two streams than to one: the panels take turns, block by block.
@@ -55,6 +55,10 @@ type registers256 struct {
 	floats  int // float sums of all lanes of one row; 0 if they are in the frame
 	lower   int // mask of a code's lower bits, or the signs of 8-bit codes
 	upper   int // mask of upper bits in place, or a table
+	high    int // mask of the upper halves of bytes; 0 if there is none
+	top     int // mask of the upper pairs of bytes; 0 if there is none
+	pairs   int // tables of upper bits, for the first and the second pair of a byte; 0 if there are none
+	index   int // what is looked up there
 	code    int // codes of a group, later scales
 	product int
 	other   int // upper bits, magnitudes or a line of codes
@@ -98,6 +102,11 @@ func constants256(p *printer) {
 	p.constant("thirtysecond", 0x3D0000003D000000) // 1/32 twice
 	p.constant("negative", 0x8000000080000000)     // the sign of a float twice
 	p.constant("fifteen", 0x0000000F0000000F)
+	p.constant("thirtytwo", 0x2020202020202020)
+	p.constant("high", 0xF0F0F0F0F0F0F0F0)
+	p.constant("top", 0xC0C0C0C0C0C0C0C0)
+	p.lookup("firstpair", 0)
+	p.lookup("secondpair", 0)
 	p.lookup("nonlinear", 0)
 	p.lookup("float4", 16)
 }
@@ -132,9 +141,18 @@ func (k *mul256) assign() int {
 	if k.upperMask() != "" {
 		k.upper = take(1)
 	}
-	k.code, k.product = take(1), take(1)
+	k.code = take(1)
+	if !k.wraps() {
+		k.product = take(1)
+	}
 	if k.rows < 2 || k.signed() || k.bits != 4 {
 		k.other = take(1)
+	}
+	switch {
+	case k.wraps() && k.rows < 2:
+		k.product = k.code // multiplied once
+	case k.wraps():
+		k.product = k.other // upper bits are in the codes by then
 	}
 	if k.shared && k.rows > 1 {
 		k.act = take(k.rows)
@@ -146,14 +164,26 @@ func (k *mul256) assign() int {
 		k.minima = k.other
 	}
 	needed := next
-	k.ones, k.floats = 0, 0
-	if next < 16 {
-		k.ones = take(1)
-	}
-	if k.rows == 1 && k.lanes == 2*k.panels && next+k.lanes <= 16 {
-		k.floats = take(k.lanes)
-	}
+	k.spare(take, needed)
 	return needed
+}
+
+// spare hands out the registers that are left, next being the first, to what kernels can do without.
+func (k *mul256) spare(take func(n int) int, next int) {
+	some := func(n int, wanted bool) int {
+		if !wanted || next+n > 16 {
+			return 0
+		}
+		next += n
+		return take(n)
+	}
+	k.high, k.top = some(1, k.bits == 6), some(1, k.bits == 6)
+	k.pairs, k.index = some(3, k.pairwise()), 0
+	if k.pairs > 0 {
+		k.index = k.pairs + 2
+	}
+	k.ones = some(1, true)
+	k.floats = some(k.lanes, k.rows == 1 && k.lanes == 2*k.panels)
 }
 
 // all are the lanes of all panels.
@@ -183,6 +213,9 @@ func (k mul256) print() {
 	}
 	k.label("block")
 	k.prefetchScales()
+	if k.wraps() {
+		k.zeroPoints()
+	}
 	for lanes := range slices.Chunk(k.all(), k.lanes) {
 		k.parts(lanes)
 	}
@@ -248,32 +281,15 @@ func (k mul256) prefetchCodes(part, parts int) {
 	}
 }
 
-// upperMask is the constant that upper holds, "" if none.
-func (k mul256) upperMask() string {
-	if k.table != "" {
-		return k.table
-	}
-	return map[int]string{3: "third", 5: "fifth", 6: "upper"}[k.bits]
-}
-
-// masks sets the registers of masks, or of a table.
-func (k mul256) masks() {
-	lower := map[int]string{2: "pairs", 3: "pairs", 8: "signs"}[k.bits]
-	if lower == "" {
-		lower = "nibbles"
-	}
-	k.op("VMOVDQU %s<>(SB), Y%d", lower, k.lower)
-	if k.upperMask() != "" {
-		k.op("VMOVDQU %s<>(SB), Y%d", k.upperMask(), k.upper)
-	}
-}
-
 // parts adds a block, or one half after the other if they have scales of their own, to the float sums of some lanes.
 func (k mul256) parts(lanes []lane) {
 	parts := k.kind().parts()
 	for part := range parts {
 		k.sum(lanes, 8/parts*part, 8/parts*(part+1))
-		if k.zero != 0 && !k.signed() {
+		switch {
+		case k.wraps():
+			k.correctWords(lanes, part)
+		case k.zero != 0 && !k.signed():
 			k.correct(lanes, k.zero+4*part)
 		}
 		k.add(lanes, part)
@@ -294,6 +310,21 @@ func (f format) widen() int {
 	return map[int]int{2: 4, 3: 4, 4: 8, 5: 4, 6: 2}[f.bits]
 }
 
+// wraps says whether sums of half a block are made modulo 2^16, where they fit once the zero point is taken off.
+func (k mul256) wraps() bool { return k.bits == 6 }
+
+// widen is how many groups are added up in 16 bits.
+func (k mul256) widen() int {
+	if k.wraps() {
+		return 4
+	}
+	return k.format.widen()
+}
+
+// pairwise says whether two groups follow each other that find their upper bits with one index. Only one row has registers left
+// for the activations of both.
+func (k mul256) pairwise() bool { return k.bits == 6 && k.rows < 2 }
+
 // linewise says whether both groups of a line of nibbles are done while it is in a register. Only one row has registers left
 // for the activations of both.
 func (k mul256) linewise() bool { return k.rows == 1 && k.bits == 4 && !k.signed() }
@@ -301,7 +332,7 @@ func (k mul256) linewise() bool { return k.rows == 1 && k.bits == 4 && !k.signed
 // sum sets the integer sums of some lanes to those of groups from to end, of four inputs each.
 func (k mul256) sum(lanes []lane, from, end int) {
 	at := 1
-	if k.linewise() {
+	if k.linewise() || k.pairwise() {
 		at = 2
 	}
 	for i, groups := range slices.Collect(slices.Chunk(k.order(from, end), at)) {
@@ -361,7 +392,7 @@ func (k mul256) multiply(p product256) {
 			k.op("VPMADDUBSW Y%d, Y%d, Y%d", act, k.code, k.product)
 			k.op("VPADDW Y%d, Y%d, Y%d", k.product, k.sums+sum, k.sums+sum)
 		}
-		if p.done%k.widen() == k.widen()-1 {
+		if p.done%k.widen() == k.widen()-1 && !k.wraps() {
 			k.widenSums(sum, p.done < k.widen())
 		}
 	}
@@ -397,68 +428,4 @@ func (k mul256) onesIn() string {
 		return fmt.Sprintf("Y%d", k.ones)
 	}
 	return "ones<>(SB)"
-}
-
-// unpack sets the register code to the codes of a group, or to the weights if they are signed.
-func (k mul256) unpack(l lane, group int) {
-	line, right := group%4, group/4*4
-	switch {
-	case k.bits == 8:
-		line, right = group, 0
-	case k.bits < 4:
-		line, right = group/4, group%4*2
-	}
-	from := l.in("SI", 64*line+32*l.half)
-	if k.linewise() {
-		if right == 0 {
-			k.op("VMOVDQU %s, Y%d", from, k.other)
-		}
-		from = fmt.Sprintf("Y%d", k.other)
-	}
-	if right > 0 {
-		from = k.shifted(from, right)
-	}
-	mask := "VPAND"
-	if k.bits == 8 {
-		mask = "VPXOR"
-	}
-	k.op("%s %s, Y%d, Y%d", mask, from, k.lower, k.code)
-	if k.table != "" {
-		k.op("VPSHUFB Y%d, Y%d, Y%d", k.code, k.upper, k.code)
-	}
-	switch k.bits {
-	case 3:
-		k.upperBits(l.in("SI", 128+32*l.half), 2-group)
-	case 5:
-		k.upperBits(l.in("SI", 256+32*l.half), 4-group)
-	case 6:
-		k.upperBits(l.in("SI", 256+group/4*64+32*l.half), 4-group%4*2)
-	}
-}
-
-// shifted sets the register code to a line, in memory or a register, shifted right, and returns the register.
-func (k mul256) shifted(line string, right int) string {
-	code := fmt.Sprintf("Y%d", k.code)
-	if !strings.HasPrefix(line, "Y") { // shifts take registers only
-		k.op("VMOVDQU %s, %s", line, code)
-		line = code
-	}
-	k.op("VPSRLW $%d, %s, %s", right, line, code)
-	return code
-}
-
-// upperBits adds bits of a line that lie left places below their own to the codes.
-func (k mul256) upperBits(line string, left int) {
-	if left == 0 {
-		k.op("VPAND %s, Y%d, Y%d", line, k.upper, k.other)
-	} else {
-		k.op("VMOVDQU %s, Y%d", line, k.other)
-		if left > 0 {
-			k.op("VPSLLW $%d, Y%d, Y%d", left, k.other, k.other)
-		} else {
-			k.op("VPSRLW $%d, Y%d, Y%d", -left, k.other, k.other)
-		}
-		k.op("VPAND Y%d, Y%d, Y%d", k.other, k.upper, k.other)
-	}
-	k.op("VPOR Y%d, Y%d, Y%d", k.other, k.code, k.code)
 }

@@ -2,6 +2,8 @@
 
 package main
 
+import "fmt"
+
 // nextScales moves on to the scales of the next block.
 func (k mul256) nextScales() {
 	switch k.scales {
@@ -13,6 +15,34 @@ func (k mul256) nextScales() {
 		k.op("ADDQ $64, BX")
 	case superMin, halves, halvesMin:
 		k.op("ADDQ $32, R10")
+	}
+}
+
+// zeroPoints stores 32 times the sums of activations that the words of a lane have, both halves of a block in 16 bytes each.
+func (k mul256) zeroPoints() {
+	sum, turned := k.sums, k.sums+1
+	for row := range k.rows {
+		k.op("VMOVDQU thirtytwo<>(SB), Y%d", sum)
+		k.op("VPMADDUBSW %d(DX), Y%d, Y%d", row*recordBytes, sum, sum)
+		for _, order := range []int{0x4E, 0xB1} { // the other 8 bytes, the other 4
+			k.op("VPSHUFD $%#x, Y%d, Y%d", order, sum, turned)
+			k.op("VPADDW Y%d, Y%d, Y%d", turned, sum, sum)
+		}
+		k.op("VMOVDQU Y%d, %s", sum, zeroOf(row, 0))
+	}
+}
+
+// zeroOf is where the frame has the zero points of a row and a half of a block.
+func zeroOf(row, part int) string { return fmt.Sprintf("%d(R8)", wideSums+32*row+16*part) }
+
+// correctWords takes the zero point off sums of 16 bits, of which are then exact what wrapped around before.
+func (k mul256) correctWords(lanes []lane, part int) {
+	for row := range k.rows {
+		k.op("VPBROADCASTD %s, Y%d", zeroOf(row, part), k.product)
+		for n := range lanes {
+			sum := k.sums + n*k.rows + row
+			k.op("VPSUBW Y%d, Y%d, Y%d", k.product, sum, sum)
+		}
 	}
 }
 
@@ -90,8 +120,12 @@ func (k mul256) times(register int, floats string) {
 
 // add adds the integer sums of some lanes to their float sums.
 func (k mul256) add(lanes []lane, part int) {
-	if k.rows == 1 { // loaded once for all lanes
-		k.op("VBROADCASTSS %d(DX), Y%d", recordScale, k.act)
+	if k.scalesOnce() {
+		for row := range k.rows {
+			k.op("VBROADCASTSS %d(DX), Y%d", row*recordBytes+recordScale, k.act+row)
+		}
+	}
+	if k.rows == 1 {
 		k.actSum(0, part, k.act+1)
 	}
 	for n, l := range lanes {
@@ -101,6 +135,10 @@ func (k mul256) add(lanes []lane, part int) {
 		}
 	}
 }
+
+// scalesOnce says whether the scales of all rows are loaded once for all lanes, to where activations are. With more than one row
+// minima need those registers.
+func (k mul256) scalesOnce() bool { return k.rows == 1 || k.shared && !k.kind().minima }
 
 // actSum sets a register to the sum of a row's activations that minima are multiplied with, if there are any.
 func (k mul256) actSum(row, part, register int) {
@@ -116,13 +154,19 @@ func (k mul256) actSum(row, part, register int) {
 
 // addRow adds the integer sums of one lane and row.
 func (k mul256) addRow(l lane, n, row, part int) {
-	sum, actSum := k.sums+n*k.rows+row, k.act+1
+	sum, scale, actSum := k.sums+n*k.rows+row, k.act+row, k.act+1
 	if k.rows > 1 {
 		actSum = k.act
-		k.op("VBROADCASTSS %d(DX), Y%d", row*recordBytes+recordScale, k.act)
+	}
+	if !k.scalesOnce() {
+		scale = k.act
+		k.op("VBROADCASTSS %d(DX), Y%d", row*recordBytes+recordScale, scale)
+	}
+	if k.wraps() {
+		k.op("VPMADDWD %s, Y%d, Y%d", k.onesIn(), sum, sum)
 	}
 	k.op("VCVTDQ2PS Y%d, Y%d", sum, sum)
-	k.op("VMULPS Y%d, Y%d, Y%d", k.code, k.act, k.product)
+	k.op("VMULPS Y%d, Y%d, Y%d", k.code, scale, k.product)
 	floats := sum
 	if k.floats > 0 {
 		floats = k.floats + n
