@@ -27,8 +27,8 @@ const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 ro
 // sums fit into registers, else two of them: activations are loaded once for all, and no sum waits for itself.
 //
 // Registers: R11 how far the second panel lies behind the first; R13 how far the next panel's scales lie behind this one's; R14
-// temporary; R8 the frame: float sums, integer sums while others are made, scales of super-blocks. Vectors differ from kernel to
-// kernel: mul256.assign in the generator hands them out.
+// temporary; R8 the frame: float sums, integer sums while others are made, or zero points of 6-bit codes, scales of super-blocks.
+// Vectors differ from kernel to kernel: mul256.assign in the generator hands them out.
 // 8 rows have kernels of their own: mul_many_avx2_amd64.s.
 
 #include "textflag.h"
@@ -61,8 +61,8 @@ type registers256 struct {
 	index   int // what is looked up there
 	code    int // codes of a group, later scales
 	product int
-	other   int // upper bits, magnitudes or a line of codes
-	act     int // activations: of two groups for one row, else of each row, or of one if they are not shared
+	other   int // upper bits or magnitudes
+	act     int // activations: of one or two groups for one row, else of each row, or of one if they are not shared
 	shared  bool
 	minima  int
 	ones    int // 0 if they are in memory
@@ -72,7 +72,7 @@ const (
 	pairSignature = "(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)"
 	// pairBytes is how far ahead codes are asked for.
 	pairBytes = 768
-	// The frame has float sums, then integer sums, then scales of super-blocks.
+	// The frame has float sums, then integer sums or zero points, then scales of super-blocks.
 	wideSums    = 16 * 32
 	superFloats = wideSums + 8*32
 	frame256    = superFloats + 4*2*32
@@ -142,17 +142,16 @@ func (k *mul256) assign() int {
 		k.upper = take(1)
 	}
 	k.code = take(1)
-	if !k.wraps() {
-		k.product = take(1)
-	}
 	if k.rows < 2 || k.signed() || k.bits != 4 {
 		k.other = take(1)
 	}
 	switch {
-	case k.wraps() && k.rows < 2:
+	case k.rows < 2 && !k.signed():
 		k.product = k.code // multiplied once
-	case k.wraps():
+	case k.bits == 3 || k.bits == 5 || k.bits == 6:
 		k.product = k.other // upper bits are in the codes by then
+	default:
+		k.product = take(1)
 	}
 	if k.shared && k.rows > 1 {
 		k.act = take(k.rows)
@@ -177,7 +176,7 @@ func (k *mul256) spare(take func(n int) int, next int) {
 		next += n
 		return take(n)
 	}
-	k.high, k.top = some(1, k.bits == 6), some(1, k.bits == 6)
+	k.high, k.top = some(1, k.bits >= 4 && !k.signed()), some(1, k.bits == 6)
 	k.pairs, k.index = some(3, k.pairwise()), 0
 	if k.pairs > 0 {
 		k.index = k.pairs + 2
@@ -325,14 +324,10 @@ func (k mul256) widen() int {
 // for the activations of both.
 func (k mul256) pairwise() bool { return k.bits == 6 && k.rows < 2 }
 
-// linewise says whether both groups of a line of nibbles are done while it is in a register. Only one row has registers left
-// for the activations of both.
-func (k mul256) linewise() bool { return k.rows == 1 && k.bits == 4 && !k.signed() }
-
 // sum sets the integer sums of some lanes to those of groups from to end, of four inputs each.
 func (k mul256) sum(lanes []lane, from, end int) {
 	at := 1
-	if k.linewise() || k.pairwise() {
+	if k.pairwise() {
 		at = 2
 	}
 	for i, groups := range slices.Collect(slices.Chunk(k.order(from, end), at)) {

@@ -2,11 +2,6 @@
 
 package main
 
-import (
-	"fmt"
-	"strings"
-)
-
 // upperMask is the constant that upper holds, "" if none.
 func (k mul256) upperMask() string {
 	if k.table != "" {
@@ -46,26 +41,7 @@ func (k mul256) unpack(l lane, group int) {
 	case k.bits < 4:
 		line, right = group/4, group%4*2
 	}
-	from := l.in("SI", 64*line+32*l.half)
-	if k.linewise() {
-		if right == 0 {
-			k.op("VMOVDQU %s, Y%d", from, k.other)
-		}
-		from = fmt.Sprintf("Y%d", k.other)
-	}
-	mask := "VPAND"
-	if k.bits == 8 {
-		mask = "VPXOR"
-	}
-	if right == 4 && k.high > 0 {
-		k.op("VPAND %s, Y%d, Y%d", from, k.high, k.code)
-		k.op("VPSRLW $4, Y%d, Y%d", k.code, k.code)
-	} else {
-		if right > 0 {
-			from = k.shifted(from, right)
-		}
-		k.op("%s %s, Y%d, Y%d", mask, from, k.lower, k.code)
-	}
+	k.lowerBits(l.in("SI", 64*line+32*l.half), right)
 	if k.table != "" {
 		k.op("VPSHUFB Y%d, Y%d, Y%d", k.code, k.upper, k.code)
 	}
@@ -79,8 +55,7 @@ func (k mul256) unpack(l lane, group int) {
 	}
 }
 
-// upperPairs adds the bits of a pair of a line's bytes to the codes. Bits are masked where they lie, if there is a mask for them:
-// what comes from memory is then no operation of its own.
+// upperPairs adds a pair of bits of each byte of a line to the codes. Where there are tables, one mask is enough for the first two.
 func (k mul256) upperPairs(line string, pair int) {
 	switch {
 	case k.pairs > 0 && pair < 2:
@@ -98,15 +73,22 @@ func (k mul256) upperPairs(line string, pair int) {
 	k.op("VPOR Y%d, Y%d, Y%d", k.other, k.code, k.code)
 }
 
-// shifted sets the register code to a line, in memory or a register, shifted right, and returns the register.
-func (k mul256) shifted(line string, right int) string {
-	code := fmt.Sprintf("Y%d", k.code)
-	if !strings.HasPrefix(line, "Y") { // shifts take registers only
-		k.op("VMOVDQU %s, %s", line, code)
-		line = code
+// lowerBits sets the register code to bits of a line that lie right places above their own. They are masked where they lie, if
+// there is a mask for them: what comes from memory is then no instruction of its own, as shifts take registers only.
+func (k mul256) lowerBits(line string, right int) {
+	switch {
+	case k.bits == 8:
+		k.op("VPXOR %s, Y%d, Y%d", line, k.lower, k.code)
+	case right == 0:
+		k.op("VPAND %s, Y%d, Y%d", line, k.lower, k.code)
+	case right == 4 && k.high > 0:
+		k.op("VPAND %s, Y%d, Y%d", line, k.high, k.code)
+		k.op("VPSRLW $4, Y%d, Y%d", k.code, k.code)
+	default:
+		k.op("VMOVDQU %s, Y%d", line, k.code)
+		k.op("VPSRLW $%d, Y%d, Y%d", right, k.code, k.code)
+		k.op("VPAND Y%d, Y%d, Y%d", k.code, k.lower, k.code)
 	}
-	k.op("VPSRLW $%d, %s, %s", right, line, code)
-	return code
 }
 
 // upperBits adds bits of a line that lie left places below their own to the codes.
