@@ -85,6 +85,11 @@ func MulKeysOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 		a.begin(p.B.dim)
 		run(a)
 	}
+	for i := range segments {
+		if p.B.Type == KVBF16 {
+			sortColumns(&segments[i].Scores[0], p.Rows*KVSegmentKeys/16)
+		}
+	}
 }
 
 // MulValuesOf sets what the values of segments add up to: see MulValues, which gives the same bits.
@@ -122,6 +127,11 @@ func MulValuesOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 		}
 		a.begin(p.B.dim)
 		run(a)
+	}
+	for i := range KVStreams * p.Rows {
+		if p.B.Type == KVBF16 {
+			sortColumns(&segments[i/p.Rows].Values[i%p.Rows*p.DstStride], p.B.dim/16)
+		}
 	}
 }
 

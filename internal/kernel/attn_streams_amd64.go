@@ -53,6 +53,11 @@ func valueStreamsQ8AVX2X3(args *kvStreamArgs)
 //go:noescape
 func valueStreamsQ8AVX2X4(args *kvStreamArgs)
 
+// sortColumns puts n times 16 sums of BF16 numbers in order.
+//
+//go:noescape
+func sortColumns(x *float32, n int)
+
 // kvStreamKernels has the kernels for each number of rows.
 var kvStreamKernels = [kvTypes]struct{ keys, values [KVStreamRows + 1]streamFunc }{
 	KVF16:  {streamsF16, streamsF16},

@@ -5,7 +5,8 @@
 //
 // Memory is read in as many streams as there are segments, a piece of each in turn: 16 rows of a block, which are 1 KiB,
 // and of bytes the scales behind them. Meanwhile the sums of the others wait in dst. The two products differ in where a group's part of A and of dst lies, which the
-// arguments say. 4 rows take 16 columns of a piece and then the others.
+// arguments say. 4 rows take 16 columns of a piece and then the others. Of BF16, dst has the columns in the order that BF16 of attn_avx2_amd64.h gives
+// them, until sortColumns.
 // Tails: none, a group has 32 rows. Dst is always added to.
 // Bound: memory. Each step asks for one line of the next pieces, of each segment in turn: 4 lines of all of them for each piece that
 // is done. That order matters, as the processor looks ahead in streams that it sees advance together.
@@ -112,16 +113,16 @@ begin: \
 #define ALL3(row, at, a) ALLSTEP3(row, 32, FMA, at, a)
 #define HALF4(row, at, a) STEP4(row, FMA, at, a)
 
-#define FOUR(row, load, save) \
-	ROWS4(load); \
+#define FOUR(row) \
+	ROWS4(LOAD); \
 	PIECE(HALF4, row, first); \
-	ROWS4(save); \
+	ROWS4(SAVE); \
 	SUBQ $(1024-32), R10; \
 	SUBQ $64, R8; \
 	ADDQ $64, DI; \
-	ROWS4(load); \
+	ROWS4(LOAD); \
 	REST(HALF4, row, second); \
-	ROWS4(save)
+	ROWS4(SAVE)
 
 // The same of bytes, which ask for the scales of a later group of their own segment.
 #define SCALES MOVQ kvStreamArgs_scales(AX), CX; PREFETCHT0 (R10)(CX*1); PREFETCHT0 64(R10)(CX*1)
@@ -142,6 +143,25 @@ begin: \
 	REST(PAIRS4, PAIRS, second); \
 	rest(EACH4)
 
+// sortColumns puts the columns of BF16 in order, 16 at a time.
+//
+// func sortColumns(x *float32, n int)
+TEXT ·sortColumns(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), DI
+	MOVQ n+8(FP), CX
+
+columns:
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	SWAP(Y0, Y1)
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ $64, DI
+	DECQ CX
+	JNZ columns
+	VZEROUPPER
+	RET
+
 // func streamsF16AVX2X1(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X1(SB), NOSPLIT, $16-8
 	STREAMS(NOTHING, ALLROWS1(LOAD); PIECE(ALL1, F16, step); ALLROWS1(SAVE), HALVES)
@@ -156,23 +176,23 @@ TEXT ·streamsF16AVX2X3(SB), NOSPLIT, $16-8
 
 // func streamsF16AVX2X4(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X4(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, FOUR(F16, LOAD, SAVE), HALVES)
+	STREAMS(NOTHING, FOUR(F16), HALVES)
 
 // func streamsBF16AVX2X1(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, ALLROWS1(LOADSWAPPED); PIECE(ALL1, BF16, step); ALLROWS1(SAVESWAPPED), HALVES)
+	STREAMS(NOBITS, ALLROWS1(LOAD); PIECE(ALL1, BF16, step); ALLROWS1(SAVE), HALVES)
 
 // func streamsBF16AVX2X2(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, ALLROWS2(LOADSWAPPED); PIECE(ALL2, BF16, step); ALLROWS2(SAVESWAPPED), HALVES)
+	STREAMS(NOBITS, ALLROWS2(LOAD); PIECE(ALL2, BF16, step); ALLROWS2(SAVE), HALVES)
 
 // func streamsBF16AVX2X3(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, ALLROWS3(LOADSWAPPED); PIECE(ALL3, BF16, step); ALLROWS3(SAVESWAPPED), HALVES)
+	STREAMS(NOBITS, ALLROWS3(LOAD); PIECE(ALL3, BF16, step); ALLROWS3(SAVE), HALVES)
 
 // func streamsBF16AVX2X4(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X4(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, FOUR(BF16, LOADSWAPPED, SAVESWAPPED), HALVES)
+	STREAMS(NOBITS, FOUR(BF16), HALVES)
 
 // func keyStreamsQ8AVX2X1(args *kvStreamArgs)
 TEXT ·keyStreamsQ8AVX2X1(SB), NOSPLIT, $16-8
