@@ -77,7 +77,7 @@ type kvArgs struct {
 	skip   int             // keys of bytes: pairs that a group lacks
 }
 
-// Reserve makes room for heads of so many components. Products that go beyond allocate.
+// Reserve makes room for heads of so many components, of all segments that are done together. Products that go beyond allocate.
 func (p *KVProduct) Reserve(dim int) {
 	if need := KVTileRows * groupsOf(dim); len(p.fixed) < need {
 		p.fixed = make([]fixedGroup, need)

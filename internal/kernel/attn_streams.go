@@ -85,8 +85,8 @@ func MulKeysOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 		a.begin(p.B.dim)
 		run(a)
 	}
-	for i := range segments {
-		if p.B.Type == KVBF16 {
+	if p.B.Type == KVBF16 {
+		for i := range segments {
 			sortColumns(&segments[i].Scores[0], p.Rows*KVSegmentKeys/16)
 		}
 	}
@@ -128,8 +128,8 @@ func MulValuesOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 		a.begin(p.B.dim)
 		run(a)
 	}
-	for i := range KVStreams * p.Rows {
-		if p.B.Type == KVBF16 {
+	if p.B.Type == KVBF16 {
+		for i := range KVStreams * p.Rows {
 			sortColumns(&segments[i/p.Rows].Values[i%p.Rows*p.DstStride], p.B.dim/16)
 		}
 	}
