@@ -8,6 +8,7 @@ import "fmt"
 // sum of weights e^(score-maximum), and values weighted by them; both rows' are lowered to the larger maximum.
 //
 // Shapes: all, one [(2+W)·KVTileRows]: maxima [KVTileRows], sums [KVTileRows], values [rows, W], W a multiple of 16 above 0.
+// Maxima are below +Inf: where one is not, a sum is NaN already.
 func MergeSoftmax(all, one []float32, rows, width int) {
 	checkMultiple(width)
 	if need := 2*KVTileRows + rows*width; rows < 1 || rows > KVTileRows || width < 1 || len(all) < need || len(one) < need {

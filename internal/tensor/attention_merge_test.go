@@ -152,3 +152,25 @@ func TestWindowedRowHasTheSameBitsAloneAndInAPrompt(t *testing.T) {
 		}
 	}
 }
+
+// The factors of all rows of a tile went through one softmax, where a NaN of one row reached others.
+func TestQueryThatIsNotFiniteLeavesOtherRowsAsTheyAre(t *testing.T) {
+	p := NewPool(1)
+	defer p.Close()
+	const bad, dim = 9, 32 // the head whose query it is
+	c := attentionCase{heads: 12, kvHeads: 1, headDim: dim, length: 2000}
+	f := c.fill(rand.New(rand.NewPCG(1, 2)))
+	last := []int32{int32(c.length - 1)}
+	want := c.attend(p, f, last)
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		query := f.q[((c.length-1)*c.heads+bad)*dim:][:dim]
+		for i := range query {
+			query[i] = float32(x)
+		}
+		for i, y := range c.attend(p, f, last) {
+			if head := i / dim; head != bad && math.Float32bits(y) != math.Float32bits(want[i]) {
+				t.Fatalf("%v in head %d: component %d of head %d is %v, not %v", x, bad, i%dim, head, y, want[i])
+			}
+		}
+	}
+}
