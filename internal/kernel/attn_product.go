@@ -136,12 +136,24 @@ func (p *KVProduct) mulBytes(positions int, fresh bool) {
 		p.clear(p.B.dim)
 	}
 	p.Reserve(p.B.dim)
-	p.fix = fixArgs{dst: &p.fixed[0], ldx: uintptr(p.AStride) * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
+	p.beginFix(p.AStride)
 	for i := 0; i*KVBlock < positions; i++ {
-		p.fix.x, p.fix.scales = &p.A[i*KVBlock], (*float32)(unsafe.Add(p.order[i], p.B.scaleAt(0, 0)))
-		fix(&p.fix)
+		p.fixBlock(0, &p.A[i*KVBlock], p.order[i])
 		mulBytes(p, i)
 	}
+}
+
+// beginFix sets what stays for all blocks of weights whose rows lie stride numbers apart.
+func (p *KVProduct) beginFix(stride int) {
+	p.fix = fixArgs{ldx: uintptr(stride) * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
+}
+
+// fixBlock makes fixed groups of the weights of a block, those of one segment behind those of the others, and returns the first.
+func (p *KVProduct) fixBlock(segment int, weights *float32, block unsafe.Pointer) *fixedGroup {
+	p.fix.dst, p.fix.x = &p.fixed[segment*KVTileRows*p.fix.groups], weights
+	p.fix.scales = (*float32)(unsafe.Add(block, p.B.scaleAt(0, 0)))
+	fix(&p.fix)
+	return p.fix.dst
 }
 
 // Softmax turns the scores in p.A into weights: each row's first scores, so many as columns says, become e^(score-maximum). It

@@ -107,7 +107,7 @@ func MulValuesOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 	a.lda, a.ldd, a.piece, a.nextA, a.nextDst = KVSegmentKeys*4, uintptr(p.DstStride)*4, floatPiece, ^uintptr(4*KVBlock-1), 4*KVTileCols
 	if p.B.Type == KVQ8 {
 		p.Reserve(KVStreams * p.B.dim)
-		p.fix = fixArgs{ldx: KVSegmentKeys * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
+		p.beginFix(KVSegmentKeys)
 		a.lda, a.piece, a.nextA = fixedBytes, uintptr(p.B.group), KVTileRows*fixedBytes
 		a.scales = uintptr(p.B.Bytes + p.B.scaleAt(0, 0))
 	}
@@ -120,9 +120,10 @@ func MulValuesOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 	for block := range KVTileBlocks {
 		for i := range segments {
 			s, of := &segments[i], &a.of[i]
-			of.a, of.block = unsafe.Pointer(&s.Scores[:p.Rows*KVSegmentKeys][block*KVBlock]), p.B.at(s.Table[block])
+			weights := &s.Scores[:p.Rows*KVSegmentKeys][block*KVBlock]
+			of.a, of.block = unsafe.Pointer(weights), p.B.at(s.Table[block])
 			if p.B.Type == KVQ8 {
-				of.a = p.fixStream(i, of)
+				of.a = unsafe.Pointer(p.fixBlock(i, weights, of.block))
 			}
 		}
 		a.begin(p.B.dim)
@@ -133,14 +134,6 @@ func MulValuesOf(p *KVProduct, segments *[KVStreams]KVSegment) {
 			sortColumns(&segments[i/p.Rows].Values[i%p.Rows*p.DstStride], p.B.dim/16)
 		}
 	}
-}
-
-// fixStream makes the weights of segment i's block a fixedGroup for each row and group of columns.
-func (p *KVProduct) fixStream(i int, of *kvStream) unsafe.Pointer {
-	p.fix.dst, p.fix.x = &p.fixed[i*KVTileRows*p.fix.groups], (*float32)(of.a)
-	p.fix.scales = (*float32)(unsafe.Add(of.block, p.B.scaleAt(0, 0)))
-	fix(&p.fix)
-	return unsafe.Pointer(p.fix.dst)
 }
 
 // begin goes to the first piece of a block.

@@ -3,10 +3,10 @@
 // Attention's products for 1 to 4 rows and a block of each of several segments, for AVX2, FMA and F16C. Types and identity are
 // those of attn_avx2_amd64.s.
 //
-// Memory is read in as many streams as there are segments, a piece of each in turn: 16 rows of a block, which are 1 KiB,
-// and of bytes the scales behind them. Meanwhile the sums of the others wait in dst. The two products differ in where a group's part of A and of dst lies, which the
-// arguments say. 4 rows take 16 columns of a piece and then the others. Of BF16, dst has the columns in the order that BF16 of attn_avx2_amd64.h gives
-// them, until sortColumns.
+// Memory is read in as many streams as there are segments, a piece of each in turn: 16 rows of a block, which are 1 KiB, and of
+// bytes the scales behind them. Meanwhile the sums of the others wait in dst. The two products differ in where a group's part of A
+// and of dst lies, which the arguments say. 4 rows take 16 columns of a piece and then the others. Of BF16, dst has the columns in
+// the order that BF16 of attn_avx2_amd64.h gives them, until sortColumns.
 // Tails: none, a group has 32 rows. Dst is always added to.
 // Bound: memory. Each step asks for one line of the next pieces, of each segment in turn: 4 lines of all of them for each piece that
 // is done. That order matters, as the processor looks ahead in streams that it sees advance together.
@@ -69,7 +69,29 @@ stream: \
 
 #define OF(i) (kvStreamArgs_of+i*kvStream__size+kvStream_block)(AX)
 
-// PIECE takes 16 steps with rows of a type, and asks for 4 lines of each segment meanwhile.
+// ASK asks for a line of a segment, NOASK does not.
+#define ASK(block) PREFETCHT0 (block)(AX*1)
+#define NOASK(block)
+
+// SIXTEEN takes 16 steps with rows of a type, and asks for 4 lines of each segment meanwhile.
+#define SIXTEEN(ask, step, row, begin) \
+	MOVQ $4, CX; \
+begin: \
+	ask(R11); \
+	step(row, 0, 0); \
+	ask(R13); \
+	step(row, 64, 4); \
+	ask(BX); \
+	step(row, 128, 8); \
+	ask(DX); \
+	step(row, 192, 12); \
+	ADDQ $64, AX; \
+	ADDQ $256, R10; \
+	ADDQ $16, R8; \
+	DECQ CX; \
+	JNZ begin
+
+// PIECE does a piece, or the first 16 columns of one. After BACK, REST does the others, whose lines are the same.
 #define PIECE(step, row, begin) \
 	MOVQ args+0(FP), AX; \
 	MOVQ OF(0), R11; \
@@ -77,35 +99,10 @@ stream: \
 	MOVQ OF(2), BX; \
 	MOVQ OF(3), DX; \
 	MOVQ 8(SP), AX; \
-	MOVQ $4, CX; \
-begin: \
-	PREFETCHT0 (R11)(AX*1); \
-	step(row, 0, 0); \
-	PREFETCHT0 (R13)(AX*1); \
-	step(row, 64, 4); \
-	PREFETCHT0 (BX)(AX*1); \
-	step(row, 128, 8); \
-	PREFETCHT0 (DX)(AX*1); \
-	step(row, 192, 12); \
-	ADDQ $64, AX; \
-	ADDQ $256, R10; \
-	ADDQ $16, R8; \
-	DECQ CX; \
-	JNZ begin; \
+	SIXTEEN(ASK, step, row, begin); \
 	MOVQ AX, 8(SP)
-
-// REST does the same steps of the other 16 columns, whose lines are those of the first.
-#define REST(step, row, begin) \
-	MOVQ $4, CX; \
-begin: \
-	step(row, 0, 0); \
-	step(row, 64, 4); \
-	step(row, 128, 8); \
-	step(row, 192, 12); \
-	ADDQ $256, R10; \
-	ADDQ $16, R8; \
-	DECQ CX; \
-	JNZ begin
+#define BACK SUBQ $(1024-32), R10; SUBQ $64, R8; ADDQ $64, DI
+#define REST(step, row, begin) SIXTEEN(NOASK, step, row, begin)
 
 // Steps of floats for 1 to 4 rows.
 #define ALL1(row, at, a) ALLSTEP1(row, 32, BYFLOAT, at, a)
@@ -117,9 +114,7 @@ begin: \
 	ROWS4(LOAD); \
 	PIECE(HALF4, row, first); \
 	ROWS4(SAVE); \
-	SUBQ $(1024-32), R10; \
-	SUBQ $64, R8; \
-	ADDQ $64, DI; \
+	BACK; \
 	ROWS4(LOAD); \
 	REST(HALF4, row, second); \
 	ROWS4(SAVE)
@@ -136,9 +131,7 @@ begin: \
 	ZERO4; \
 	PIECE(PAIRS4, PAIRS, first); \
 	sums(EACH4); \
-	SUBQ $(1024-32), R10; \
-	SUBQ $64, R8; \
-	ADDQ $64, DI; \
+	BACK; \
 	ZERO4; \
 	REST(PAIRS4, PAIRS, second); \
 	rest(EACH4)

@@ -117,15 +117,6 @@ DATA fifteen<>+40(SB)/8, $0x0000000f0000000f
 DATA fifteen<>+48(SB)/8, $0x0000000f0000000f
 DATA fifteen<>+56(SB)/8, $0x0000000f0000000f
 GLOBL fifteen<>(SB), RODATA|NOPTR, $64
-DATA thirtytwo<>+0(SB)/8, $0x2020202020202020
-DATA thirtytwo<>+8(SB)/8, $0x2020202020202020
-DATA thirtytwo<>+16(SB)/8, $0x2020202020202020
-DATA thirtytwo<>+24(SB)/8, $0x2020202020202020
-DATA thirtytwo<>+32(SB)/8, $0x2020202020202020
-DATA thirtytwo<>+40(SB)/8, $0x2020202020202020
-DATA thirtytwo<>+48(SB)/8, $0x2020202020202020
-DATA thirtytwo<>+56(SB)/8, $0x2020202020202020
-GLOBL thirtytwo<>(SB), RODATA|NOPTR, $64
 DATA high<>+0(SB)/8, $0xf0f0f0f0f0f0f0f0
 DATA high<>+8(SB)/8, $0xf0f0f0f0f0f0f0f0
 DATA high<>+16(SB)/8, $0xf0f0f0f0f0f0f0f0
@@ -180,6 +171,15 @@ DATA float4<>+40(SB)/8, $0x04080a0c0d0e0f10
 DATA float4<>+48(SB)/8, $0x1c18161413121110
 DATA float4<>+56(SB)/8, $0x04080a0c0d0e0f10
 GLOBL float4<>(SB), RODATA|NOPTR, $64
+DATA thirtytwo<>+0(SB)/8, $0x2020202020202020
+DATA thirtytwo<>+8(SB)/8, $0x2020202020202020
+DATA thirtytwo<>+16(SB)/8, $0x2020202020202020
+DATA thirtytwo<>+24(SB)/8, $0x2020202020202020
+DATA thirtytwo<>+32(SB)/8, $0x2020202020202020
+DATA thirtytwo<>+40(SB)/8, $0x2020202020202020
+DATA thirtytwo<>+48(SB)/8, $0x2020202020202020
+DATA thirtytwo<>+56(SB)/8, $0x2020202020202020
+GLOBL thirtytwo<>(SB), RODATA|NOPTR, $64
 
 // func mulQ40AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
 TEXT ·mulQ40AVX2X1(SB), 0, $1088-72

@@ -8,6 +8,7 @@
 // Tails: none, n is a multiple of 16; the callers do the rest with the twins.
 // Bound: the fma ports (11 operations for 8 numbers; 10 in EXPS).
 
+#include "go_asm.h"
 #include "textflag.h"
 
 DATA exps<>+0(SB)/4, $0xc2aea8f6 // -87.33
@@ -263,8 +264,8 @@ TEXT ·mergeAVX2(SB), NOSPLIT, $0-32
 	MOVQ one+8(FP), R9
 	MOVQ rows+16(FP), R10
 	MOVQ width+24(FP), R11
-	LEAQ (4*2*12)(R8), DI // KVTileRows is 12
-	LEAQ (4*2*12)(R9), SI
+	LEAQ (4*2*const_KVTileRows)(R8), DI
+	LEAQ (4*2*const_KVTileRows)(R9), SI
 	CONSTANTS
 row:
 	VMOVSS (R8), X0
@@ -278,10 +279,10 @@ row:
 	VBROADCASTSS X0, Y14
 	VMOVSHDUP X0, X0
 	VBROADCASTSS X0, Y15
-	VMULSS (4*12)(R8), X14, X0
-	VMULSS (4*12)(R9), X15, X1
+	VMULSS (4*const_KVTileRows)(R8), X14, X0
+	VMULSS (4*const_KVTileRows)(R9), X15, X1
 	VADDSS X1, X0, X0
-	VMOVSS X0, (4*12)(R8)
+	VMOVSS X0, (4*const_KVTileRows)(R8)
 	MOVQ R11, CX
 values:
 	VMULPS (DI), Y14, Y0

@@ -82,6 +82,7 @@ func avx2() string {
 	var p printer
 	p.WriteString(generated + header256)
 	constants256(&p)
+	p.constant("thirtytwo", 0x2020202020202020)
 	for _, f := range formats {
 		for _, rows := range rows256 {
 			newMul256(&p, f, rows, 2).print()
@@ -102,7 +103,6 @@ func constants256(p *printer) {
 	p.constant("thirtysecond", 0x3D0000003D000000) // 1/32 twice
 	p.constant("negative", 0x8000000080000000)     // the sign of a float twice
 	p.constant("fifteen", 0x0000000F0000000F)
-	p.constant("thirtytwo", 0x2020202020202020)
 	p.constant("high", 0xF0F0F0F0F0F0F0F0)
 	p.constant("top", 0xC0C0C0C0C0C0C0C0)
 	p.lookup("firstpair", 0)
