@@ -77,7 +77,8 @@ type kvArgs struct {
 	skip   int             // keys of bytes: pairs that a group lacks
 }
 
-// Reserve makes room for heads of so many components, of all segments that are done together. Products that go beyond allocate.
+// Reserve makes room for fixed groups of so many components: those of a head, times the blocks whose weights are fixed at a time.
+// Products that go beyond allocate.
 func (p *KVProduct) Reserve(dim int) {
 	if need := KVTileRows * groupsOf(dim); len(p.fixed) < need {
 		p.fixed = make([]fixedGroup, need)
@@ -148,12 +149,11 @@ func (p *KVProduct) beginFix(stride int) {
 	p.fix = fixArgs{ldx: uintptr(stride) * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
 }
 
-// fixBlock makes fixed groups of the weights of a block, those of one segment behind those of the others, and returns the first.
-func (p *KVProduct) fixBlock(segment int, weights *float32, block unsafe.Pointer) *fixedGroup {
-	p.fix.dst, p.fix.x = &p.fixed[segment*KVTileRows*p.fix.groups], weights
+// fixBlock makes fixed groups i of the weights of a block.
+func (p *KVProduct) fixBlock(i int, weights *float32, block unsafe.Pointer) {
+	p.fix.dst, p.fix.x = &p.fixed[i*KVTileRows*p.fix.groups], weights
 	p.fix.scales = (*float32)(unsafe.Add(block, p.B.scaleAt(0, 0)))
 	fix(&p.fix)
-	return p.fix.dst
 }
 
 // Softmax turns the scores in p.A into weights: each row's first scores, so many as columns says, become e^(score-maximum). It

@@ -6,44 +6,60 @@ import "unsafe"
 
 const (
 	KVSegmentKeys = KVTileBlocks * KVBlock // positions of a segment
-	KVStreams     = 4                      // segments that are done together
+	KVStreams     = 4                      // streams in which memory is read
 	KVStreamRows  = 4                      // rows at most where there are several
 )
 
 // A KVSegment is what both products need of one whole segment: the rows' scores, which become their weights, and what its values
-// add up to.
+// add up to. Next is the block that comes after those of the table when keys are read, and again when values are: its first lines
+// are asked for in time.
 //
 // Shapes: Scores [Rows, KVSegmentKeys]; Values [Rows, W], DstStride of the product with values apart; Table [KVTileBlocks].
 type KVSegment struct {
 	Scores, Values []float32
 	Table          []int32
+	Next           int32
 }
 
-// kvStreamArgs is what the assembly reads for one block of each segment. Strides and steps are in bytes.
+// kvStreamArgs is what the assembly reads to do all blocks of some keys and values. Steps are in bytes.
 type kvStreamArgs struct {
-	of       [KVStreams]kvStream
-	lda, ldd uintptr
-	piece    uintptr // of a block that is done at a time
-	nextA    uintptr // from the end of what a group takes of A to what the next one takes
-	nextDst  uintptr // from where a group's products go to where the next one's do
-	scales   uintptr // of bytes: from a group to the scales that are asked for meanwhile
-	groups   int     // that are left
-	at       uintptr // how far the next piece is from the first one in a block,
-	atA      uintptr // in A
-	atDst    uintptr // and in dst
+	of     [KVStreams]kvStream
+	size   uintptr // of those that are done
+	bytes  uintptr // of a block
+	piece  uintptr // of a block that is done at a time
+	skip   uintptr // lines of a piece that are not asked for while another piece of each stream is done
+	pieces int     // of a block
+	left   int     // of those
+	block  uintptr // 8 times the index of the block
+	at     uintptr // how far the piece is from the first one in a block
 }
 
-// A kvStream is one segment's part.
+// A kvStream is the keys or the values of a segment. If there are two, the other streams say what else is asked for: lines of the
+// same blocks, half a piece further.
 type kvStream struct {
-	dst   *float32
-	a     unsafe.Pointer // *float32 or *fixedGroup
-	block unsafe.Pointer
+	blocks   [KVTileBlocks + 2]unsafe.Pointer // and Next; no other is asked for
+	ask      uintptr                          // what is a piece further than the one that is done, if it were counted from here
+	dst      *float32
+	a        unsafe.Pointer // *float32 or *fixedGroup
+	lda, ldd uintptr
+	atA      int       // how far the piece is in A,
+	atDst    int       // and in dst
+	steps    [3]kvStep // to the next piece: from the first half of a group, or a whole one; from the second half; between blocks
+	more     kvPlace   // of floats: bits that a piece has all 0 if it is the first of its sums, which dst does not have yet
+	scales   uintptr   // of bytes: from a piece to the scales that are asked for meanwhile
+	keys     uintptr   // 1 if these are keys
 }
+
+// A kvStep leads to another piece.
+type kvStep struct{ a, dst int }
+
+// A kvPlace is at and block of a piece.
+type kvPlace struct{ at, block uintptr }
 
 // floatPiece is the size of a piece of floats of 16 bits: half a group.
 const floatPiece = KVBlock * BlockCols
 
-// SegmentsTogether is how many segments the tier in use does at a time where rows are few.
+// SegmentsTogether is how many segments are done in one go, at best, by the tier in use where rows are few.
 func SegmentsTogether() int {
 	if hasStreams() {
 		return KVStreams
@@ -51,97 +67,142 @@ func SegmentsTogether() int {
 	return 1
 }
 
-// Streams reports whether whole segments are best done KVStreams at a time, p being the product with keys. Memory is then read as
-// so many streams, a piece of each in turn: the processor looks ahead in each of them, and so has more lines on their way.
+// Streams reports whether whole segments are best done by MulSegments, p being the product with keys.
 func (p *KVProduct) Streams() bool { return streamKernel(p) != nil }
 
-// MulKeysOf sets the scores of segments: see MulKeys, which gives the same bits. SetA must have been called.
-func MulKeysOf(p *KVProduct, segments *[KVStreams]KVSegment) {
-	run := streamKernel(p)
+// MulSegments sets the scores of some segments, and what the values of others add up to: see MulKeys and MulValues, which give
+// the same bits. There are KVStreams of them in all, or half as many. Memory is read as so many streams, a piece of each in turn:
+// the processor looks ahead in each of them, and so has more lines on their way. SetA must have been called.
+func MulSegments(k, v *KVProduct, keys, values []KVSegment) {
+	run := streamKernel(k)
 	if run == nil {
-		for _, s := range segments {
-			alone := *p
-			alone.Dst, alone.DstStride, alone.Table, alone.NextTable = s.Scores, KVSegmentKeys, s.Table, nil
-			MulKeys(&alone)
-		}
+		mulEach(k, v, keys, values)
 		return
 	}
-	queries, a := unsafe.Pointer(&p.A[:(p.Rows-1)*p.AStride+p.B.dim][0]), &p.streams
-	a.lda, a.ldd, a.piece, a.nextA, a.nextDst = uintptr(p.AStride)*4, KVSegmentKeys*4, floatPiece, 0, 0
-	if p.B.Type == KVQ8 {
-		queries = unsafe.Pointer(&p.fixed[0])
-		a.lda, a.piece, a.nextA = uintptr(groupsOf(p.B.dim))*fixedBytes, uintptr(p.B.group), fixedBytes
-		a.scales = a.piece + uintptr(p.B.scaleAt(0, 0))
+	if v.B.Type == KVQ8 {
+		v.Reserve(len(values) * KVTileBlocks * v.B.dim)
+		v.beginFix(KVSegmentKeys)
 	}
-	for i := range segments {
-		clear(segments[i].Scores[:p.Rows*KVSegmentKeys])
-		a.of[i].a = queries
+	a := &k.streams
+	for i := range keys {
+		a.of[i].keysOf(k, &keys[i])
 	}
-	for block := range KVTileBlocks {
-		for i := range segments {
-			s, of := &segments[i], &a.of[i]
-			of.dst, of.block = &s.Scores[block*KVBlock], p.B.at(s.Table[block])
-		}
-		a.begin(p.B.dim)
-		run(a)
+	for i := range values {
+		a.of[len(keys)+i].valuesOf(v, &values[i], i)
 	}
-	if p.B.Type == KVBF16 {
-		for i := range segments {
-			sortColumns(&segments[i].Scores[0], p.Rows*KVSegmentKeys/16)
+	a.begin(&k.B, len(keys)+len(values))
+	run(a)
+	if k.B.Type == KVBF16 {
+		sortSegments(k, v, keys, values)
+	}
+}
+
+// mulEach is MulSegments without kernels for it.
+func mulEach(k, v *KVProduct, keys, values []KVSegment) {
+	for _, s := range keys {
+		alone := *k
+		alone.Dst, alone.DstStride, alone.Table, alone.NextTable = s.Scores, KVSegmentKeys, s.Table, nil
+		MulKeys(&alone)
+	}
+	for _, s := range values {
+		alone := *v
+		alone.A, alone.AStride, alone.Dst, alone.Table, alone.NextTable = s.Scores, KVSegmentKeys, s.Values, s.Table, nil
+		MulValues(&alone, KVSegmentKeys, true)
+	}
+}
+
+// sortSegments puts the columns of BF16 in order.
+func sortSegments(k, v *KVProduct, keys, values []KVSegment) {
+	for i := range keys {
+		sortColumns(&keys[i].Scores[0], k.Rows*KVSegmentKeys/16)
+	}
+	for i := range values {
+		for r := range v.Rows {
+			sortColumns(&values[i].Values[r*v.DstStride], v.B.dim/16)
 		}
 	}
 }
 
-// MulValuesOf sets what the values of segments add up to: see MulValues, which gives the same bits.
-func MulValuesOf(p *KVProduct, segments *[KVStreams]KVSegment) {
-	run := streamKernel(p)
-	if run == nil {
-		for _, s := range segments {
-			alone := *p
-			alone.A, alone.AStride, alone.Dst, alone.Table, alone.NextTable = s.Scores, KVSegmentKeys, s.Values, s.Table, nil
-			MulValues(&alone, KVSegmentKeys, true)
-		}
+// keysOf makes the stream one of keys.
+func (s *kvStream) keysOf(p *KVProduct, segment *KVSegment) {
+	s.list(&p.B, segment)
+	scores := segment.Scores[:p.Rows*KVSegmentKeys]
+	s.keys, s.dst, s.ldd = 1, &scores[0], KVSegmentKeys*4
+	if p.B.Type == KVQ8 {
+		clear(scores)
+		s.a, s.lda = unsafe.Pointer(&p.fixed[0]), uintptr(groupsOf(p.B.dim))*fixedBytes
+		s.steps = [...]kvStep{{int(fixedBytes), 0}, {}, {-int(s.lda), 4 * KVBlock}}
+		s.scales = uintptr(p.B.group + p.B.scaleAt(0, 0))
 		return
 	}
-	a := &p.streams
-	a.lda, a.ldd, a.piece, a.nextA, a.nextDst = KVSegmentKeys*4, uintptr(p.DstStride)*4, floatPiece, ^uintptr(4*KVBlock-1), 4*KVTileCols
+	s.a, s.lda = unsafe.Pointer(&p.A[:(p.Rows-1)*p.AStride+p.B.dim][0]), uintptr(p.AStride)*4
+	s.steps = [...]kvStep{{2 * KVBlock, 0}, {2 * KVBlock, 0}, {-4 * p.B.dim, 4 * KVBlock}}
+	s.more = kvPlace{at: ^uintptr(0)}
+}
+
+// valuesOf makes the stream one of values, those of segment i.
+func (s *kvStream) valuesOf(p *KVProduct, segment *KVSegment, i int) {
+	s.list(&p.B, segment)
+	weights, back := segment.Scores[:p.Rows*KVSegmentKeys], -4*p.B.dim
+	s.keys, s.dst, s.ldd = 0, &segment.Values[:(p.Rows-1)*p.DstStride+p.B.dim][0], uintptr(p.DstStride)*4
 	if p.B.Type == KVQ8 {
-		p.Reserve(KVStreams * p.B.dim)
-		p.beginFix(KVSegmentKeys)
-		a.lda, a.piece, a.nextA = fixedBytes, uintptr(p.B.group), KVTileRows*fixedBytes
-		a.scales = uintptr(p.B.Bytes + p.B.scaleAt(0, 0))
-	}
-	for i := range segments {
 		for r := range p.Rows {
-			clear(segments[i].Values[r*p.DstStride:][:p.B.dim])
+			clear(segment.Values[r*p.DstStride:][:p.B.dim])
 		}
-		a.of[i].dst = &segments[i].Values[0]
-	}
-	for block := range KVTileBlocks {
-		for i := range segments {
-			s, of := &segments[i], &a.of[i]
-			weights := &s.Scores[:p.Rows*KVSegmentKeys][block*KVBlock]
-			of.a, of.block = unsafe.Pointer(weights), p.B.at(s.Table[block])
-			if p.B.Type == KVQ8 {
-				of.a = unsafe.Pointer(p.fixBlock(i, weights, of.block))
-			}
+		first := i * KVTileBlocks
+		for block := range KVTileBlocks {
+			p.fixBlock(first+block, &weights[block*KVBlock], s.blocks[block])
 		}
-		a.begin(p.B.dim)
-		run(a)
+		s.a, s.lda = unsafe.Pointer(&p.fixed[first*KVTileRows*groupsOf(p.B.dim)]), fixedBytes
+		s.steps = [...]kvStep{{KVTileRows * int(fixedBytes), 4 * KVTileCols}, {}, {0, back}}
+		s.scales = uintptr(s.blocks[KVTileBlocks]) - uintptr(s.blocks[0]) + uintptr(p.B.scaleAt(0, 0))
+		return
 	}
-	if p.B.Type == KVBF16 {
-		for i := range KVStreams * p.Rows {
-			sortColumns(&segments[i/p.Rows].Values[i%p.Rows*p.DstStride], p.B.dim/16)
-		}
-	}
+	s.a, s.lda = unsafe.Pointer(&weights[0]), KVSegmentKeys*4
+	s.steps = [...]kvStep{{2 * KVBlock, 0}, {-2 * KVBlock, 4 * KVTileCols}, {4 * KVBlock, back}}
+	s.more = kvPlace{at: floatPiece, block: ^uintptr(0)}
 }
 
-// begin goes to the first piece of a block.
-func (a *kvStreamArgs) begin(dim int) {
-	a.groups, a.at, a.atA, a.atDst = groupsOf(dim), 0, 0, 0
+// list lists the blocks and goes to the first.
+func (s *kvStream) list(b *KVBlocks, segment *KVSegment) {
+	for i, block := range segment.Table[:KVTileBlocks] {
+		s.blocks[i] = b.at(block)
+	}
+	s.blocks[KVTileBlocks] = b.at(segment.Next)
+	s.atA, s.atDst = 0, 0
 }
 
 // at is where the head in a block begins.
 func (b *KVBlocks) at(block int32) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(b.At(int(block))))
+}
+
+// begin goes to the first piece of so many streams.
+func (a *kvStreamArgs) begin(b *KVBlocks, streams int) {
+	a.size, a.bytes, a.block, a.at = uintptr(streams)*unsafe.Sizeof(a.of[0]), uintptr(b.Bytes), 0, 0
+	a.piece, a.pieces = floatPiece, 2*groupsOf(b.dim)
+	if b.Type == KVQ8 {
+		a.piece, a.pieces = uintptr(b.group), groupsOf(b.dim)
+	}
+	a.left, a.skip = a.pieces, a.piece-floatPiece
+	if streams < KVStreams {
+		a.spread(streams)
+		a.skip += floatPiece / 2
+	}
+	for i := range a.of {
+		s := &a.of[i]
+		s.ask = uintptr(s.blocks[0])
+		if a.pieces == 1 {
+			s.ask = uintptr(s.blocks[1]) - a.bytes
+		}
+	}
+}
+
+// spread makes the other streams ask for what the first ones, half as many as there can be, have no time for.
+func (a *kvStreamArgs) spread(first int) {
+	for i, s := range a.of[:first] {
+		for k, block := range s.blocks[:KVTileBlocks+1] {
+			a.of[first+i].blocks[k] = unsafe.Add(block, floatPiece/2)
+		}
+	}
 }

@@ -1,79 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Attention's products for 1 to 4 rows and a block of each of several segments, for AVX2, FMA and F16C. Types and identity are
-// those of attn_avx2_amd64.s.
+// Attention's products for 1 to 4 rows and whole segments, keys of some and values of others, for AVX2, FMA and F16C. Types and
+// identity are those of attn_avx2_amd64.s.
 //
-// Memory is read in as many streams as there are segments, a piece of each in turn: 16 rows of a block, which are 1 KiB, and of
-// bytes the scales behind them. Meanwhile the sums of the others wait in dst. The two products differ in where a group's part of A
-// and of dst lies, which the arguments say. 4 rows take 16 columns of a piece and then the others. Of BF16, dst has the columns in
-// the order that BF16 of attn_avx2_amd64.h gives them, until sortColumns.
-// Tails: none, a group has 32 rows. Dst is always added to.
-// Bound: memory. Each step asks for one line of the next pieces, of each segment in turn: 4 lines of all of them for each piece that
+// Memory is read in as many streams as there are keys and values, a piece of each in turn: 16 rows of a block, which are 1 KiB, and
+// of bytes the scales behind them. Meanwhile the sums of the others wait in dst. The two products differ in how A and dst go on from
+// piece to piece, which the arguments say; of bytes also in what is done with a group's sums. 4 rows take 16 columns of a piece and
+// then the others. Of BF16, dst has the columns in the order that BF16 of attn_avx2_amd64.h gives them, until sortColumns.
+// Tails: none, a group has 32 rows. Dst is set, of bytes added to.
+// Bound: memory. Each step asks for one line of the next pieces, of each stream in turn: 4 lines of all of them for each piece that
 // is done. That order matters, as the processor looks ahead in streams that it sees advance together.
 //
-// Frame: the segment's part, and how far behind the beginning of a block is what is asked for.
+// Frame: the stream, and how far behind the beginning of a block is what is asked for.
 // Registers: AX arguments, what is in the frame, or scratch, CX steps left, DI dst, SI bytes between its rows, R8 A, R9 bytes between
-// its rows, R12 3·R9, R10 the block, R11, R13, BX and DX the blocks of all segments. Y0 to Y11 sums, Y12 and Y13 numbers of the
-// block, Y14 and, where there are up to 2 rows, Y10 and Y11 of A, Y15 no bits for BF16.
+// its rows, R12 3·R9, R10 the piece, R11, R13, BX and DX where what is asked for is counted from. Y0 to Y11 sums, Y12 and Y13 numbers
+// of the block, Y14 and, where there are up to 2 rows, Y10 and Y11 of A, Y15 no bits for BF16.
 
 #include "go_asm.h"
 #include "textflag.h"
 #include "attn_amd64.h"
 #include "attn_avx2_amd64.h"
 
-// STREAMS does one piece of each segment after the other, from group to group. Of floats a piece is half a group.
-#define STREAMS(begin, piece, next) \
+// STREAMS does a piece of each stream after the other, until the blocks end. Half sets CX to 16 in the second half of a group, else 0;
+// bytes is the size of a piece.
+#define STREAMS(begin, piece, half, bytes) \
 	begin; \
 	MOVQ args+0(FP), AX; \
-	MOVQ kvStreamArgs_lda(AX), R9; \
-	LEAQ (R9)(R9*2), R12; \
-	MOVQ kvStreamArgs_ldd(AX), SI; \
 	MOVQ kvStreamArgs_piece(AX), CX; \
 	MOVQ CX, 8(SP); \
 pieces: \
 	LEAQ kvStreamArgs_of(AX), DX; \
 stream: \
 	MOVQ DX, 0(SP); \
+	MOVQ kvStream_lda(DX), R9; \
+	LEAQ (R9)(R9*2), R12; \
+	MOVQ kvStream_ldd(DX), SI; \
 	MOVQ kvStream_dst(DX), DI; \
 	MOVQ kvStream_a(DX), R8; \
-	MOVQ kvStream_block(DX), R10; \
-	ADDQ kvStreamArgs_atDst(AX), DI; \
-	ADDQ kvStreamArgs_atA(AX), R8; \
+	MOVQ kvStreamArgs_block(AX), CX; \
+	MOVQ kvStream_blocks(DX)(CX*1), R10; \
+	ADDQ kvStream_atDst(DX), DI; \
+	ADDQ kvStream_atA(DX), R8; \
 	ADDQ kvStreamArgs_at(AX), R10; \
 	piece; \
 	MOVQ args+0(FP), AX; \
 	MOVQ 0(SP), DX; \
+	half; \
+	MOVQ kvStream_steps+kvStep_a(DX)(CX*1), R8; \
+	MOVQ kvStream_steps+kvStep_dst(DX)(CX*1), R9; \
+	ADDQ R8, kvStream_atA(DX); \
+	ADDQ R9, kvStream_atDst(DX); \
 	ADDQ $kvStream__size, DX; \
-	LEAQ kvStreamArgs_of+const_KVStreams*kvStream__size(AX), CX; \
+	LEAQ kvStreamArgs_of(AX), CX; \
+	ADDQ kvStreamArgs_size(AX), CX; \
 	CMPQ DX, CX; \
 	JNE stream; \
-	next; \
-	MOVQ kvStreamArgs_nextA(AX), CX; \
-	MOVQ kvStreamArgs_nextDst(AX), DX; \
-	ADDQ CX, kvStreamArgs_atA(AX); \
-	ADDQ DX, kvStreamArgs_atDst(AX); \
-	DECQ kvStreamArgs_groups(AX); \
-	JNZ pieces; \
+	MOVQ kvStreamArgs_skip(AX), CX; \
+	ADDQ CX, 8(SP); \
+	ADDQ $bytes, kvStreamArgs_at(AX); \
+	MOVQ kvStreamArgs_left(AX), DX; \
+	MOVQ kvStreamArgs_block(AX), CX; \
+	CMPQ DX, $2; \
+	JGT more; \
+	JEQ last; \
+	ADDQ $8, CX; \
+	CMPQ CX, $(8*const_KVTileBlocks); \
+	JEQ done; \
+	MOVQ CX, kvStreamArgs_block(AX); \
+	MOVQ $0, kvStreamArgs_at(AX); \
+	NEXT(0); NEXT(1); NEXT(2); NEXT(3); \
+	MOVQ kvStreamArgs_piece(AX), DX; \
+	MOVQ DX, 8(SP); \
+	MOVQ kvStreamArgs_pieces(AX), DX; \
+	MOVQ DX, kvStreamArgs_left(AX); \
+	CMPQ DX, $1; \
+	JNE pieces; \
+	INCQ DX; \
+last: \
+	LAST(0); LAST(1); LAST(2); LAST(3); \
+more: \
+	DECQ DX; \
+	MOVQ DX, kvStreamArgs_left(AX); \
+	JMP pieces; \
+done: \
 	VZEROUPPER; \
 	RET
 
-// HALVES and WHOLE go on to the next piece: to the other half of a group, or behind the group and its scales.
-#define HALVES \
-	ADDQ $64, kvStreamArgs_atA(AX); \
-	ADDQ $1024, kvStreamArgs_at(AX); \
-	TESTQ $1024, kvStreamArgs_at(AX); \
-	JNZ pieces
-#define WHOLE \
-	ADDQ $1152, kvStreamArgs_at(AX); \
-	ADDQ $128, 8(SP)
+#define STREAM(i, field) (kvStreamArgs_of+i*kvStream__size+field)(AX)
 
-#define OF(i) (kvStreamArgs_of+i*kvStream__size+kvStream_block)(AX)
+// NEXT goes to the next block, LAST asks for what comes after the block from now on.
+#define NEXT(i) \
+	MOVQ STREAM(i, kvStream_blocks)(CX*1), DX; \
+	MOVQ DX, STREAM(i, kvStream_ask); \
+	MOVQ STREAM(i, kvStream_steps+2*kvStep__size+kvStep_a), R8; \
+	MOVQ STREAM(i, kvStream_steps+2*kvStep__size+kvStep_dst), R9; \
+	ADDQ R8, STREAM(i, kvStream_atA); \
+	ADDQ R9, STREAM(i, kvStream_atDst)
+#define LAST(i) \
+	MOVQ STREAM(i, kvStream_blocks+8)(CX*1), R8; \
+	SUBQ kvStreamArgs_bytes(AX), R8; \
+	MOVQ R8, STREAM(i, kvStream_ask)
 
-// ASK asks for a line of a segment, NOASK does not.
+// Groups of floats are done in halves.
+#define HALF MOVQ kvStreamArgs_at(AX), CX; ANDQ $1024, CX; SHRQ $6, CX
+#define WHOLE XORL CX, CX
+
+// ASK asks for a line of a stream, NOASK does not.
 #define ASK(block) PREFETCHT0 (block)(AX*1)
 #define NOASK(block)
 
-// SIXTEEN takes 16 steps with rows of a type, and asks for 4 lines of each segment meanwhile.
+// SIXTEEN takes 16 steps with rows of a type, and asks for 4 lines of each stream meanwhile.
 #define SIXTEEN(ask, step, row, begin) \
 	MOVQ $4, CX; \
 begin: \
@@ -94,10 +130,10 @@ begin: \
 // PIECE does a piece, or the first 16 columns of one. After BACK, REST does the others, whose lines are the same.
 #define PIECE(step, row, begin) \
 	MOVQ args+0(FP), AX; \
-	MOVQ OF(0), R11; \
-	MOVQ OF(1), R13; \
-	MOVQ OF(2), BX; \
-	MOVQ OF(3), DX; \
+	MOVQ STREAM(0, kvStream_ask), R11; \
+	MOVQ STREAM(1, kvStream_ask), R13; \
+	MOVQ STREAM(2, kvStream_ask), BX; \
+	MOVQ STREAM(3, kvStream_ask), DX; \
 	MOVQ 8(SP), AX; \
 	SIXTEEN(ASK, step, row, begin); \
 	MOVQ AX, 8(SP)
@@ -110,31 +146,86 @@ begin: \
 #define ALL3(row, at, a) ALLSTEP3(row, 32, FMA, at, a)
 #define HALF4(row, at, a) STEP4(row, FMA, at, a)
 
-#define FOUR(row) \
+// FIRSTPIECE tells whether this is the first piece of its sums.
+#define FIRSTPIECE \
+	MOVQ kvStreamArgs_at(AX), CX; \
+	MOVQ kvStreamArgs_block(AX), R11; \
+	ANDQ kvStream_more+kvPlace_at(DX), CX; \
+	ANDQ kvStream_more+kvPlace_block(DX), R11; \
+	ORQ R11, CX
+
+// FLOATS does a piece of 1 to 3 rows.
+#define FLOATS(zero, rows, step, row) \
+	FIRSTPIECE; \
+	JZ zeros; \
+	rows(LOAD); \
+	JMP steps; \
+zeros: \
+	zero; \
+steps: \
+	PIECE(step, row, sixteen); \
+	rows(SAVE)
+
+#define FOURFLOATS(row) \
+	FIRSTPIECE; \
+	JZ zeros; \
 	ROWS4(LOAD); \
 	PIECE(HALF4, row, first); \
 	ROWS4(SAVE); \
 	BACK; \
 	ROWS4(LOAD); \
-	REST(HALF4, row, second); \
+	JMP rest; \
+zeros: \
+	ZERO4; \
+	PIECE(HALF4, row, second); \
+	ROWS4(SAVE); \
+	BACK; \
+	ZERO4; \
+rest: \
+	REST(HALF4, row, third); \
 	ROWS4(SAVE)
 
 // The same of bytes, which ask for the scales of a later group of their own segment.
-#define SCALES MOVQ kvStreamArgs_scales(AX), CX; PREFETCHT0 (R10)(CX*1); PREFETCHT0 64(R10)(CX*1)
+#define SCALES MOVQ kvStream_scales(DX), CX; PREFETCHT0 (R10)(CX*1); PREFETCHT0 64(R10)(CX*1)
 #define PAIRS1(row, at, a) ALLSTEP1(row, 32, BYPAIR, at, a)
 #define PAIRS2(row, at, a) ALLSTEP2(row, 32, BYPAIR, at, a)
 #define PAIRS3(row, at, a) ALLSTEP3(row, 32, MAC, at, a)
 #define PAIRS4(row, at, a) STEP4(row, MAC, at, a)
 #define RESTSCORES(each) MOVQ $32, CX; SCORES(each)
-#define FOURBYTES(sums, rest) \
+#define OFKEYS MOVQ 0(SP), DX; CMPQ kvStream_keys(DX), $0
+
+// BYTES does a piece of 1 to 3 rows.
+#define BYTES(zero, step, first, second) \
+	SCALES; \
+	zero; \
+	PIECE(step, PAIRS, steps); \
+	OFKEYS; \
+	JEQ values; \
+	ALLSCORES(first, second); \
+	JMP end; \
+values: \
+	ALLSUMS(first, second); \
+end:
+
+#define FOURBYTES \
 	SCALES; \
 	ZERO4; \
 	PIECE(PAIRS4, PAIRS, first); \
-	sums(EACH4); \
+	OFKEYS; \
+	JEQ values; \
+	SCORES(EACH4); \
 	BACK; \
 	ZERO4; \
 	REST(PAIRS4, PAIRS, second); \
-	rest(EACH4)
+	RESTSCORES(EACH4); \
+	JMP end; \
+values: \
+	SUMS(EACH4); \
+	BACK; \
+	ZERO4; \
+	REST(PAIRS4, PAIRS, third); \
+	SUMS(EACH4); \
+end:
 
 // sortColumns puts the columns of BF16 in order, 16 at a time.
 //
@@ -157,64 +248,48 @@ columns:
 
 // func streamsF16AVX2X1(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, ALLROWS1(LOAD); PIECE(ALL1, F16, step); ALLROWS1(SAVE), HALVES)
+	STREAMS(NOTHING, FLOATS(ZEROALL1, ALLROWS1, ALL1, F16), HALF, 1024)
 
 // func streamsF16AVX2X2(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, ALLROWS2(LOAD); PIECE(ALL2, F16, step); ALLROWS2(SAVE), HALVES)
+	STREAMS(NOTHING, FLOATS(ZEROALL2, ALLROWS2, ALL2, F16), HALF, 1024)
 
 // func streamsF16AVX2X3(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, ALLROWS3(LOAD); PIECE(ALL3, F16, step); ALLROWS3(SAVE), HALVES)
+	STREAMS(NOTHING, FLOATS(ZEROALL3, ALLROWS3, ALL3, F16), HALF, 1024)
 
 // func streamsF16AVX2X4(args *kvStreamArgs)
 TEXT ·streamsF16AVX2X4(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, FOUR(F16), HALVES)
+	STREAMS(NOTHING, FOURFLOATS(F16), HALF, 1024)
 
 // func streamsBF16AVX2X1(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, ALLROWS1(LOAD); PIECE(ALL1, BF16, step); ALLROWS1(SAVE), HALVES)
+	STREAMS(NOBITS, FLOATS(ZEROALL1, ALLROWS1, ALL1, BF16), HALF, 1024)
 
 // func streamsBF16AVX2X2(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, ALLROWS2(LOAD); PIECE(ALL2, BF16, step); ALLROWS2(SAVE), HALVES)
+	STREAMS(NOBITS, FLOATS(ZEROALL2, ALLROWS2, ALL2, BF16), HALF, 1024)
 
 // func streamsBF16AVX2X3(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, ALLROWS3(LOAD); PIECE(ALL3, BF16, step); ALLROWS3(SAVE), HALVES)
+	STREAMS(NOBITS, FLOATS(ZEROALL3, ALLROWS3, ALL3, BF16), HALF, 1024)
 
 // func streamsBF16AVX2X4(args *kvStreamArgs)
 TEXT ·streamsBF16AVX2X4(SB), NOSPLIT, $16-8
-	STREAMS(NOBITS, FOUR(BF16), HALVES)
+	STREAMS(NOBITS, FOURFLOATS(BF16), HALF, 1024)
 
-// func keyStreamsQ8AVX2X1(args *kvStreamArgs)
-TEXT ·keyStreamsQ8AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, SCALES; ZEROALL1; PIECE(PAIRS1, PAIRS, step); ALLSCORES(FIRST1, SECOND1), WHOLE)
+// func streamsQ8AVX2X1(args *kvStreamArgs)
+TEXT ·streamsQ8AVX2X1(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, BYTES(ZEROALL1, PAIRS1, FIRST1, SECOND1), WHOLE, 1152)
 
-// func keyStreamsQ8AVX2X2(args *kvStreamArgs)
-TEXT ·keyStreamsQ8AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, SCALES; ZEROALL2; PIECE(PAIRS2, PAIRS, step); ALLSCORES(FIRST2, SECOND2), WHOLE)
+// func streamsQ8AVX2X2(args *kvStreamArgs)
+TEXT ·streamsQ8AVX2X2(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, BYTES(ZEROALL2, PAIRS2, FIRST2, SECOND2), WHOLE, 1152)
 
-// func keyStreamsQ8AVX2X3(args *kvStreamArgs)
-TEXT ·keyStreamsQ8AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, SCALES; ZEROALL3; PIECE(PAIRS3, PAIRS, step); ALLSCORES(FIRST3, SECOND3), WHOLE)
+// func streamsQ8AVX2X3(args *kvStreamArgs)
+TEXT ·streamsQ8AVX2X3(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, BYTES(ZEROALL3, PAIRS3, FIRST3, SECOND3), WHOLE, 1152)
 
-// func keyStreamsQ8AVX2X4(args *kvStreamArgs)
-TEXT ·keyStreamsQ8AVX2X4(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, FOURBYTES(SCORES, RESTSCORES), WHOLE)
-
-// func valueStreamsQ8AVX2X1(args *kvStreamArgs)
-TEXT ·valueStreamsQ8AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, SCALES; ZEROALL1; PIECE(PAIRS1, PAIRS, step); ALLSUMS(FIRST1, SECOND1), WHOLE)
-
-// func valueStreamsQ8AVX2X2(args *kvStreamArgs)
-TEXT ·valueStreamsQ8AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, SCALES; ZEROALL2; PIECE(PAIRS2, PAIRS, step); ALLSUMS(FIRST2, SECOND2), WHOLE)
-
-// func valueStreamsQ8AVX2X3(args *kvStreamArgs)
-TEXT ·valueStreamsQ8AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, SCALES; ZEROALL3; PIECE(PAIRS3, PAIRS, step); ALLSUMS(FIRST3, SECOND3), WHOLE)
-
-// func valueStreamsQ8AVX2X4(args *kvStreamArgs)
-TEXT ·valueStreamsQ8AVX2X4(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, FOURBYTES(SUMS, SUMS), WHOLE)
+// func streamsQ8AVX2X4(args *kvStreamArgs)
+TEXT ·streamsQ8AVX2X4(SB), NOSPLIT, $16-8
+	STREAMS(NOTHING, FOURBYTES, WHOLE, 1152)

@@ -6,6 +6,8 @@ package kernel
 
 func hasStreams() bool { return false }
 
-func streamKernel(*KVProduct) func(*kvStreamArgs) { return nil }
+type streamFunc func(args *kvStreamArgs)
+
+func streamKernel(*KVProduct) streamFunc { return nil }
 
 func sortColumns(*float32, int) {}

@@ -55,17 +55,31 @@ func checkTogether(t *testing.T, s segmentsTest) {
 	t.Helper()
 	what := fmt.Sprintf("%v, %d rows of %d", s.keys.B.Type, s.keys.Rows, s.keys.B.dim)
 	want := s.alone()
-	for _, tier := range vectorTiers() {
-		onTier(tier, func() {
-			s.keys.SetA()
-			MulKeysOf(&s.keys, &s.segments)
-			MulValuesOf(&s.values, &s.segments)
-		})
-		for i, segment := range s.segments {
-			checkBits(t, fmt.Sprintf("%v: scores of %d, %s", tier, i, what), segment.Scores, want[i].Scores)
-			checkBits(t, fmt.Sprintf("%v: values of %d, %s", tier, i, what), segment.Values, want[i].Values)
+	for _, way := range []func(){s.inTurn, s.overlapping} {
+		for _, tier := range vectorTiers() {
+			onTier(tier, func() {
+				s.keys.SetA()
+				way()
+			})
+			for i, segment := range s.segments {
+				checkBits(t, fmt.Sprintf("%v: scores of %d, %s", tier, i, what), segment.Scores, want[i].Scores)
+				checkBits(t, fmt.Sprintf("%v: values of %d, %s", tier, i, what), segment.Values, want[i].Values)
+			}
 		}
 	}
+}
+
+// inTurn does the keys of all segments, and then their values.
+func (s *segmentsTest) inTurn() {
+	MulSegments(&s.keys, &s.values, s.segments[:], nil)
+	MulSegments(&s.keys, &s.values, nil, s.segments[:])
+}
+
+// overlapping does the keys of two segments with the values of two others.
+func (s *segmentsTest) overlapping() {
+	MulSegments(&s.keys, &s.values, s.segments[:2], nil)
+	MulSegments(&s.keys, &s.values, s.segments[2:], s.segments[:2])
+	MulSegments(&s.keys, &s.values, nil, s.segments[2:])
 }
 
 // alone does each segment by itself in plain Go. What lies between rows of values stays as it is.
@@ -78,7 +92,7 @@ func (s *segmentsTest) alone() (results [KVStreams]KVSegment) {
 			MulKeys(&keys)
 			values.A, values.Dst, values.Table = keys.Dst, slices.Clone(segment.Values), segment.Table
 			MulValues(&values, KVSegmentKeys, true)
-			results[i] = KVSegment{keys.Dst, values.Dst, segment.Table}
+			results[i] = KVSegment{keys.Dst, values.Dst, segment.Table, 0}
 		}
 	})
 	return results

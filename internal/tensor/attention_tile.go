@@ -12,6 +12,7 @@ import (
 type attentionScratch struct {
 	rows      int
 	low, high int // the positions that any row of the tile sees: [low, high)
+	from, to  int // those that all of them see
 	until     int // the task goes on up to this position
 	after     kernel.KVBlocks
 	afterward []int32 // the keys that are read after that
@@ -26,7 +27,7 @@ type attentionScratch struct {
 
 	streams bool // whether whole segments are done together
 	several [kernel.KVStreams]kernel.KVSegment
-	states  [kernel.KVStreams]softmaxState // of those
+	states  [kernel.KVStreams / 2]softmaxState // of the pair whose values are done
 }
 
 func (s *attentionScratch) init(headDim int) {
@@ -37,7 +38,7 @@ func (s *attentionScratch) init(headDim int) {
 	s.keys.A, s.keys.AStride, s.keys.Dst, s.keys.DstStride = s.q, headDim, s.scores, segmentKeys
 	s.values.A, s.values.AStride, s.values.DstStride = s.scores, segmentKeys, s.tree.stride
 	s.keys.Reserve(headDim)
-	s.values.Reserve(kernel.KVStreams * headDim)
+	s.values.Reserve(len(s.states) * kernel.KVTileBlocks * headDim)
 	for i := range s.states {
 		s.states[i] = softmaxStateIn(make([]float32, stateSize(s.tree.stride)))
 	}
@@ -53,11 +54,13 @@ func (s *attentionScratch) load(a *Attention, task *attentionTask) {
 	s.values.B = values
 	span, group := a.spans[task.span], a.heads/a.kvHeads
 	s.low, s.high = math.MaxInt, 0
+	s.from, s.to = 0, math.MaxInt
 	for r := range s.rows {
 		row, head := a.at(task, r, span, group)
 		pos := a.positions[row]
 		s.first[r], s.end[r] = a.firstVisible(pos), int(pos)+1
 		s.low, s.high = min(s.low, s.first[r]), max(s.high, s.end[r])
+		s.from, s.to = max(s.from, s.first[r]), min(s.to, s.end[r])
 		q := a.q[(row*a.heads+head)*a.headDim:][:a.headDim]
 		kernel.Scale(s.q[r*a.headDim:][:a.headDim], q, a.scale)
 	}
@@ -86,9 +89,9 @@ func (a *Attention) at(task *attentionTask, r int, span Span, group int) (row, h
 // segments adds the segments [low, high) to the tree, some at a time where that is faster.
 func (s *attentionScratch) segments(a *Attention, task *attentionTask, low, high int) {
 	for low < high {
-		if s.streams && low+kernel.KVStreams <= high && s.whole(low, low+kernel.KVStreams) {
-			s.together(a.spans[task.span].Table, low)
-			low += kernel.KVStreams
+		if pairs := s.wholePairs(low, high); pairs > 0 {
+			s.overlapping(a.spans[task.span].Table, low, low+2*pairs)
+			low += 2 * pairs
 		} else {
 			s.segment(a, task, low)
 			low++
@@ -96,35 +99,55 @@ func (s *attentionScratch) segments(a *Attention, task *attentionTask, low, high
 	}
 }
 
-// whole reports whether all rows see all of the segments [low, high).
-func (s *attentionScratch) whole(low, high int) bool {
-	for r := range s.rows {
-		if low*segmentKeys < s.first[r] || high*segmentKeys > s.end[r] {
-			return false
-		}
+// wholePairs is how many pairs of segments from low on can be done together: all rows must see all of them.
+func (s *attentionScratch) wholePairs(low, high int) int {
+	if !s.streams || low*segmentKeys < s.from {
+		return 0
 	}
-	return true
+	return max(0, min(high, s.to/segmentKeys)-low) / 2
 }
 
-// together adds KVStreams whole segments from the first on. What they begin with is prefetched by their softmax.
-func (s *attentionScratch) together(table []int32, first int) {
-	segments := &s.several
-	for i := range segments {
-		low := (first + i) * kernel.KVTileBlocks
-		segments[i] = kernel.KVSegment{
-			Scores: s.scores[i*s.rows*segmentKeys:], Values: s.states[i].values, Table: table[low:][:kernel.KVTileBlocks],
+// overlapping adds pairs of whole segments. The keys of a pair are done with the values of the one before, so that memory is read
+// as four streams.
+func (s *attentionScratch) overlapping(table []int32, low, high int) {
+	s.values.NextTable = nil
+	for at := low; at < high+2; at += 2 {
+		var keys, values []kernel.KVSegment
+		if at < high {
+			keys = s.pair(table, at, high)
+		}
+		if at > low {
+			values = s.several[(at-2)&2:][:2]
+			for i := range values {
+				values[i].Values = s.states[i].values
+			}
+		}
+		kernel.MulSegments(&s.keys, &s.values, keys, values)
+		for i := range values {
+			s.tree.push(&s.states[i], treeNode{int32(at - 2 + i), 1})
+		}
+		for i := range keys {
+			s.values.A = keys[i].Scores
+			s.weigh((at+i)*segmentKeys, (at+i+1)*segmentKeys, s.states[i])
 		}
 	}
-	kernel.MulKeysOf(&s.keys, segments)
-	for i := range segments {
-		s.values.A, s.values.Next, s.values.NextTable = segments[i].Scores, s.values.B, segments[i].Table
-		s.weigh((first+i)*segmentKeys, (first+i+1)*segmentKeys, s.states[i])
-	}
-	kernel.MulValuesOf(&s.values, segments)
 	s.values.A = s.scores
-	for i := range segments {
-		s.tree.push(&s.states[i], treeNode{int32(first + i), 1})
+}
+
+// pair is the segments at and at+1.
+func (s *attentionScratch) pair(table []int32, at, high int) []kernel.KVSegment {
+	pair := s.several[at&2:][:2]
+	for i := range pair {
+		first := (at + i) * kernel.KVTileBlocks
+		next := first + 2*kernel.KVTileBlocks
+		if at+2 == high {
+			next = first
+		}
+		pair[i] = kernel.KVSegment{
+			Scores: s.scores[(at&2+i)*s.rows*segmentKeys:], Table: table[first:][:kernel.KVTileBlocks], Next: table[next],
+		}
 	}
+	return pair
 }
 
 // segment adds one segment to the tree. The task's next one is prefetched.

@@ -31,6 +31,11 @@ const largeCache = 4 << 20
 // largePage is the size of large pages on most machines; where they are larger, so much the better.
 const largePage = 2 << 20
 
+// valuesShift is how much further than keys the values of a large cache begin in a page of 4 KiB. Processors look ahead within such
+// pages and begin anew in each; keys and values that are read at the same time then cross into new ones one after the other: 7 to
+// 8 % of the speed of one row behind 16,384 others (AVX2).
+const valuesShift = 2 << 10
+
 // KV holds one layer's keys and values of all cache blocks: see kernel.KVLayout.
 //
 // The numbers lie outside the Go heap: the collector would count gigabytes of them as live and let as much garbage gather.
@@ -88,10 +93,10 @@ func NewKVs(t KVType, blocks []int, kvHeads, headDim int) []*KV {
 			c.memory = newOffHeap(keys + values)
 			c.keys.bytes, c.values.bytes = c.memory.bytes[:keys:keys], c.memory.bytes[keys:]
 		} else {
-			c.memory = newOffHeap(keys + values + 2*largePage)
+			c.memory = newOffHeap(keys + valuesShift + values + 2*largePage)
 			rest := c.memory.bytes[toPage(c.memory.bytes):]
 			c.keys.bytes, rest = rest[:keys:keys], rest[keys:]
-			c.values.bytes = rest[toPage(rest):][:values]
+			c.values.bytes = rest[toPage(rest)+valuesShift:][:values]
 			adviseLargePages(c.keys.used())
 			adviseLargePages(c.values.used())
 		}
