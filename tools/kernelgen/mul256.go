@@ -26,8 +26,8 @@ const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 ro
 // A register holds 8 weight rows, half of a panel. The four halves of both panels are done at once, group by group, where their
 // sums fit into registers, else two of them: activations are loaded once for all, and no sum waits for itself.
 //
-// Registers: R11 how far the second panel lies behind the first; R13 how far the next panel's scales lie behind this one's; R14
-// temporary; R8 the frame: float sums, integer sums while others are made, or zero points of 6-bit codes, scales of super-blocks.
+// Registers: R11 how far the second panel lies behind the first; R12 what codes are asked for; R13 how far the next panel's scales lie
+// behind this one's; R14 temporary; R8 the frame: float sums, integer sums while others are made, or zero points of 6-bit codes, scales of super-blocks.
 // Vectors differ from kernel to kernel: mul256.assign in the generator hands them out.
 // 8 rows have kernels of their own: mul_many_avx2_amd64.s.
 
@@ -70,12 +70,14 @@ type registers256 struct {
 
 const (
 	pairSignature = "(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)"
-	// pairBytes is how far ahead codes are asked for.
-	pairBytes = 768
-	// The frame has float sums, then integer sums or zero points, then scales of super-blocks.
+	// aheadBytes is how far ahead codes are asked for, rounded up to whole blocks.
+	aheadBytes = 768
+	// The frame has float sums, then integer sums or zero points, then scales of super-blocks, then what asking ahead needs.
 	wideSums    = 16 * 32
 	superFloats = wideSums + 8*32
-	frame256    = superFloats + 4*2*32
+	codesEnd    = superFloats + 4*2*32 // where this panel's codes end,
+	scalesSize  = codesEnd + 8         // and how much further the next one's begin
+	frame256    = scalesSize + 8
 )
 
 func avx2() string {
@@ -200,6 +202,7 @@ func (k mul256) print() {
 	k.frame(k.name(), pairSignature, "R8", frame256,
 		"dst DI", "apart R14", "ldd R8", "codes SI", "scales BX", "act DX", "distance R11", "stride R9", "blocks CX")
 	k.panelSize()
+	k.beginAhead()
 	k.clear()
 	k.masks()
 	if k.ones > 0 {
@@ -212,6 +215,7 @@ func (k mul256) print() {
 	}
 	k.label("block")
 	k.prefetchScales()
+	k.goAhead()
 	if k.wraps() {
 		k.zeroPoints()
 	}
@@ -220,6 +224,7 @@ func (k mul256) print() {
 	}
 	k.nextScales()
 	k.op("ADDQ $%d, SI", k.codeBytes())
+	k.op("ADDQ $%d, R12", k.codeBytes())
 	k.op("ADDQ R9, DX")
 	k.repeat()
 	k.store()
@@ -269,13 +274,33 @@ func (k mul256) prefetchScales() {
 	}
 }
 
+// ahead is how far ahead codes are asked for.
+func (k mul256) ahead() int { return (aheadBytes + k.codeBytes() - 1) / k.codeBytes() * k.codeBytes() }
+
+// beginAhead sets R12 to what is asked for first, and stores what goAhead needs.
+func (k mul256) beginAhead() {
+	k.op("LEAQ %d(SI), R12", k.ahead())
+	k.op("MOVQ BX, %d(R8)", codesEnd)
+	k.op("LEAQ (SI)(R13*1), R14")
+	k.op("SUBQ BX, R14")
+	k.op("MOVQ R14, %d(R8)", scalesSize)
+}
+
+// goAhead leads R12 from the end of this panel's codes to the next one's: the scales between them are asked for by prefetchScales.
+func (k mul256) goAhead() {
+	k.op("CMPQ R12, %d(R8)", codesEnd)
+	k.op("JNE ahead")
+	k.op("ADDQ %d(R8), R12", scalesSize)
+	k.label("ahead")
+}
+
 // prefetchCodes asks for one of so many parts of a block of codes that comes soon. More requests at once than are sent at once hold
 // up what is loaded meanwhile.
 func (k mul256) prefetchCodes(part, parts int) {
 	lines := k.codeBytes() / 64
 	for line := part * lines / parts; line < (part+1)*lines/parts; line++ {
 		for panel := range k.panels {
-			k.op("PREFETCHT0 %s", lane{panel, 0}.in("SI", pairBytes+64*line))
+			k.op("PREFETCHT0 %s", lane{panel, 0}.in("R12", 64*line))
 		}
 	}
 }
