@@ -100,3 +100,54 @@
 #define ALLSCORES(first, second) SCORES(first); LOADSCALES(64); LEAQ 64(DI), AX; second(SCORE, 0)
 #define SUMS(each) MOVQ DI, AX; each(WEIGHED, 0)
 #define ALLSUMS(first, second) SUMS(first); LEAQ 64(DI), AX; second(WEIGHED, 0)
+
+// 1/32767, 2^-100 and 32767.
+DATA fixed<>+0(SB)/4, $0x38000100
+DATA fixed<>+4(SB)/4, $0x0d800000
+DATA fixed<>+8(SB)/4, $0x46fffe00
+GLOBL fixed<>(SB), RODATA|NOPTR, $12
+
+// FIX sets the fixed group at dst to 32 numbers from x on times the scales in Y8 to Y11. Magnitudes are compared as integers, which
+// have the same order, but of which that of a NaN is the largest.
+#define FIXCONSTANTS \
+	VPCMPEQD Y15, Y15, Y15; \
+	VPSRLD $1, Y15, Y15; \
+	VBROADCASTSS fixed<>+8(SB), Y14; \
+	VMOVSS fixed<>+4(SB), X13
+#define FIX(x, dst) \
+	VMULPS (x), Y8, Y0; \
+	VMULPS 32(x), Y9, Y1; \
+	VMULPS 64(x), Y10, Y2; \
+	VMULPS 96(x), Y11, Y3; \
+	VANDPS Y15, Y0, Y4; \
+	VANDPS Y15, Y1, Y5; \
+	VANDPS Y15, Y2, Y6; \
+	VANDPS Y15, Y3, Y7; \
+	VPMAXSD Y4, Y5, Y4; \
+	VPMAXSD Y6, Y7, Y6; \
+	VPMAXSD Y4, Y6, Y4; \
+	VEXTRACTI128 $1, Y4, X5; \
+	VPMAXSD X5, X4, X4; \
+	VPSHUFD $0x4e, X4, X5; \
+	VPMAXSD X5, X4, X4; \
+	VPSHUFD $0xb1, X4, X5; \
+	VPMAXSD X5, X4, X4; \
+	VPMAXSD X13, X4, X4; \
+	VMULSS fixed<>+0(SB), X4, X5; \
+	VMOVSS X5, fixedGroup_scale(dst); \
+	VDIVSS X4, X14, X4; \
+	VBROADCASTSS X4, Y4; \
+	VMULPS Y4, Y0, Y0; \
+	VMULPS Y4, Y1, Y1; \
+	VMULPS Y4, Y2, Y2; \
+	VMULPS Y4, Y3, Y3; \
+	VCVTPS2DQ Y0, Y0; \
+	VCVTPS2DQ Y1, Y1; \
+	VCVTPS2DQ Y2, Y2; \
+	VCVTPS2DQ Y3, Y3; \
+	VPACKSSDW Y1, Y0, Y0; \
+	VPACKSSDW Y3, Y2, Y2; \
+	VPERMQ $0xd8, Y0, Y0; \
+	VPERMQ $0xd8, Y2, Y2; \
+	VMOVDQU Y0, (dst); \
+	VMOVDQU Y2, 32(dst)

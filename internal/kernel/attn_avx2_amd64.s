@@ -40,14 +40,6 @@ step: \
 	DECQ CX; \
 	JNZ step
 
-// 1/32767, 2^-100 and 32767.
-DATA fixed<>+0(SB)/4, $0x38000100
-DATA fixed<>+4(SB)/4, $0x0d800000
-DATA fixed<>+8(SB)/4, $0x46fffe00
-GLOBL fixed<>(SB), RODATA|NOPTR, $12
-
-// fixAVX2 compares magnitudes as integers, which have the same order, but of which that of a NaN is the largest.
-//
 // func fixAVX2(args *fixArgs)
 TEXT ·fixAVX2(SB), NOSPLIT, $0-8
 	MOVQ args+0(FP), BX
@@ -56,10 +48,7 @@ TEXT ·fixAVX2(SB), NOSPLIT, $0-8
 	MOVQ fixArgs_scales(BX), AX
 	MOVQ fixArgs_lds(BX), R9
 	MOVQ fixArgs_groups(BX), DX
-	VPCMPEQD Y15, Y15, Y15
-	VPSRLD $1, Y15, Y15
-	VBROADCASTSS fixed<>+8(SB), Y14
-	VMOVSS fixed<>+4(SB), X13
+	FIXCONSTANTS
 
 group:
 	MOVQ R10, DI
@@ -71,42 +60,7 @@ group:
 	VMOVUPS 96(AX), Y11
 
 row:
-	VMULPS (SI), Y8, Y0
-	VMULPS 32(SI), Y9, Y1
-	VMULPS 64(SI), Y10, Y2
-	VMULPS 96(SI), Y11, Y3
-	VANDPS Y15, Y0, Y4
-	VANDPS Y15, Y1, Y5
-	VANDPS Y15, Y2, Y6
-	VANDPS Y15, Y3, Y7
-	VPMAXSD Y4, Y5, Y4
-	VPMAXSD Y6, Y7, Y6
-	VPMAXSD Y4, Y6, Y4
-	VEXTRACTI128 $1, Y4, X5
-	VPMAXSD X5, X4, X4
-	VPSHUFD $0x4e, X4, X5
-	VPMAXSD X5, X4, X4
-	VPSHUFD $0xb1, X4, X5
-	VPMAXSD X5, X4, X4
-	VPMAXSD X13, X4, X4
-	VMULSS fixed<>+0(SB), X4, X5
-	VMOVSS X5, fixedGroup_scale(DI)
-	VDIVSS X4, X14, X4
-	VBROADCASTSS X4, Y4
-	VMULPS Y4, Y0, Y0
-	VMULPS Y4, Y1, Y1
-	VMULPS Y4, Y2, Y2
-	VMULPS Y4, Y3, Y3
-	VCVTPS2DQ Y0, Y0
-	VCVTPS2DQ Y1, Y1
-	VCVTPS2DQ Y2, Y2
-	VCVTPS2DQ Y3, Y3
-	VPACKSSDW Y1, Y0, Y0
-	VPACKSSDW Y3, Y2, Y2
-	VPERMQ $0xd8, Y0, Y0
-	VPERMQ $0xd8, Y2, Y2
-	VMOVDQU Y0, (DI)
-	VMOVDQU Y2, 32(DI)
+	FIX(SI, DI)
 	ADDQ R8, SI
 	ADDQ $fixedGroup__size, DI
 	DECQ CX

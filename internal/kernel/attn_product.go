@@ -77,8 +77,7 @@ type kvArgs struct {
 	skip   int             // keys of bytes: pairs that a group lacks
 }
 
-// Reserve makes room for fixed groups of so many components: those of a head, times the blocks whose weights are fixed at a time.
-// Products that go beyond allocate.
+// Reserve makes room for heads of so many components. Products that go beyond allocate.
 func (p *KVProduct) Reserve(dim int) {
 	if need := KVTileRows * groupsOf(dim); len(p.fixed) < need {
 		p.fixed = make([]fixedGroup, need)
@@ -137,23 +136,12 @@ func (p *KVProduct) mulBytes(positions int, fresh bool) {
 		p.clear(p.B.dim)
 	}
 	p.Reserve(p.B.dim)
-	p.beginFix(p.AStride)
+	p.fix = fixArgs{dst: &p.fixed[0], ldx: uintptr(p.AStride) * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
 	for i := 0; i*KVBlock < positions; i++ {
-		p.fixBlock(0, &p.A[i*KVBlock], p.order[i])
+		p.fix.x, p.fix.scales = &p.A[i*KVBlock], (*float32)(unsafe.Add(p.order[i], p.B.scaleAt(0, 0)))
+		fix(&p.fix)
 		mulBytes(p, i)
 	}
-}
-
-// beginFix sets what stays for all blocks of weights whose rows lie stride numbers apart.
-func (p *KVProduct) beginFix(stride int) {
-	p.fix = fixArgs{ldx: uintptr(stride) * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
-}
-
-// fixBlock makes fixed groups i of the weights of a block.
-func (p *KVProduct) fixBlock(i int, weights *float32, block unsafe.Pointer) {
-	p.fix.dst, p.fix.x = &p.fixed[i*KVTileRows*p.fix.groups], weights
-	p.fix.scales = (*float32)(unsafe.Add(block, p.B.scaleAt(0, 0)))
-	fix(&p.fix)
 }
 
 // Softmax turns the scores in p.A into weights: each row's first scores, so many as columns says, become e^(score-maximum). It

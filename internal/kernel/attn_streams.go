@@ -27,7 +27,7 @@ type kvStreamArgs struct {
 	size   uintptr // of those that are done
 	bytes  uintptr // of a block
 	piece  uintptr // of a block that is done at a time
-	skip   uintptr // lines of a piece that are not asked for while another piece of each stream is done
+	skip   uintptr // bytes of a piece that the other streams ask for
 	pieces int     // of a block
 	left   int     // of those
 	block  uintptr // 8 times the index of the block
@@ -42,12 +42,18 @@ type kvStream struct {
 	dst      *float32
 	a        unsafe.Pointer // *float32 or *fixedGroup
 	lda, ldd uintptr
-	atA      int       // how far the piece is in A,
-	atDst    int       // and in dst
-	steps    [3]kvStep // to the next piece: from the first half of a group, or a whole one; from the second half; between blocks
-	more     kvPlace   // of floats: bits that a piece has all 0 if it is the first of its sums, which dst does not have yet
-	scales   uintptr   // of bytes: from a piece to the scales that are asked for meanwhile
-	keys     uintptr   // 1 if these are keys
+	atA      int                     // how far the piece is in A,
+	atDst    int                     // and in dst
+	steps    [3]kvStep               // to the next piece: from the first half of a group, or a whole one; from the second half; between blocks
+	more     kvPlace                 // of floats: bits that a piece has all 0 if it is the first of its sums, which dst does not have yet
+	keys     uintptr                 // 1 if these are keys
+	weights  [KVStreamRows]kvWeights // of values of bytes: those of the piece
+}
+
+// kvWeights are the weights of a row for a group of values, padded to a multiple of half a line.
+type kvWeights struct {
+	fixedGroup
+	_ [96 - fixedBytes]byte
 }
 
 // A kvStep leads to another piece.
@@ -79,16 +85,12 @@ func MulSegments(k, v *KVProduct, keys, values []KVSegment) {
 		mulEach(k, v, keys, values)
 		return
 	}
-	if v.B.Type == KVQ8 {
-		v.Reserve(len(values) * KVTileBlocks * v.B.dim)
-		v.beginFix(KVSegmentKeys)
-	}
 	a := &k.streams
 	for i := range keys {
 		a.of[i].keysOf(k, &keys[i])
 	}
 	for i := range values {
-		a.of[len(keys)+i].valuesOf(v, &values[i], i)
+		a.of[len(keys)+i].valuesOf(v, &values[i])
 	}
 	a.begin(&k.B, len(keys)+len(values))
 	run(a)
@@ -132,7 +134,6 @@ func (s *kvStream) keysOf(p *KVProduct, segment *KVSegment) {
 		clear(scores)
 		s.a, s.lda = unsafe.Pointer(&p.fixed[0]), uintptr(groupsOf(p.B.dim))*fixedBytes
 		s.steps = [...]kvStep{{int(fixedBytes), 0}, {}, {-int(s.lda), 4 * KVBlock}}
-		s.scales = uintptr(p.B.group + p.B.scaleAt(0, 0))
 		return
 	}
 	s.a, s.lda = unsafe.Pointer(&p.A[:(p.Rows-1)*p.AStride+p.B.dim][0]), uintptr(p.AStride)*4
@@ -140,8 +141,8 @@ func (s *kvStream) keysOf(p *KVProduct, segment *KVSegment) {
 	s.more = kvPlace{at: ^uintptr(0)}
 }
 
-// valuesOf makes the stream one of values, those of segment i.
-func (s *kvStream) valuesOf(p *KVProduct, segment *KVSegment, i int) {
+// valuesOf makes the stream one of values.
+func (s *kvStream) valuesOf(p *KVProduct, segment *KVSegment) {
 	s.list(&p.B, segment)
 	weights, back := segment.Scores[:p.Rows*KVSegmentKeys], -4*p.B.dim
 	s.keys, s.dst, s.ldd = 0, &segment.Values[:(p.Rows-1)*p.DstStride+p.B.dim][0], uintptr(p.DstStride)*4
@@ -149,13 +150,8 @@ func (s *kvStream) valuesOf(p *KVProduct, segment *KVSegment, i int) {
 		for r := range p.Rows {
 			clear(segment.Values[r*p.DstStride:][:p.B.dim])
 		}
-		first := i * KVTileBlocks
-		for block := range KVTileBlocks {
-			p.fixBlock(first+block, &weights[block*KVBlock], s.blocks[block])
-		}
-		s.a, s.lda = unsafe.Pointer(&p.fixed[first*KVTileRows*groupsOf(p.B.dim)]), fixedBytes
-		s.steps = [...]kvStep{{KVTileRows * int(fixedBytes), 4 * KVTileCols}, {}, {0, back}}
-		s.scales = uintptr(s.blocks[KVTileBlocks]) - uintptr(s.blocks[0]) + uintptr(p.B.scaleAt(0, 0))
+		s.a, s.lda = unsafe.Pointer(&weights[0]), unsafe.Sizeof(s.weights[0])
+		s.steps = [...]kvStep{{0, 4 * KVTileCols}, {}, {4 * KVBlock, back}}
 		return
 	}
 	s.a, s.lda = unsafe.Pointer(&weights[0]), KVSegmentKeys*4
@@ -184,10 +180,10 @@ func (a *kvStreamArgs) begin(b *KVBlocks, streams int) {
 	if b.Type == KVQ8 {
 		a.piece, a.pieces = uintptr(b.group), groupsOf(b.dim)
 	}
-	a.left, a.skip = a.pieces, a.piece-floatPiece
+	a.left, a.skip = a.pieces, 0
 	if streams < KVStreams {
 		a.spread(streams)
-		a.skip += floatPiece / 2
+		a.skip += a.piece / 2
 	}
 	for i := range a.of {
 		s := &a.of[i]
@@ -202,7 +198,7 @@ func (a *kvStreamArgs) begin(b *KVBlocks, streams int) {
 func (a *kvStreamArgs) spread(first int) {
 	for i, s := range a.of[:first] {
 		for k, block := range s.blocks[:KVTileBlocks+1] {
-			a.of[first+i].blocks[k] = unsafe.Add(block, floatPiece/2)
+			a.of[first+i].blocks[k] = unsafe.Add(block, a.piece/2)
 		}
 	}
 }

@@ -185,20 +185,75 @@ rest: \
 	REST(HALF4, row, third); \
 	ROWS4(SAVE)
 
-// The same of bytes, which ask for the scales of a later group of their own segment.
-#define SCALES MOVQ kvStream_scales(DX), CX; PREFETCHT0 (R10)(CX*1); PREFETCHT0 64(R10)(CX*1)
+// The same of bytes. Four pieces ask for 18 lines of each stream, in their order, as the scales of a group are behind its rows: each
+// asks for five, one of them again in every second piece.
+#define FIFTH \
+	PREFETCHT0 (R11)(AX*1); \
+	PREFETCHT0 (R13)(AX*1); \
+	PREFETCHT0 (BX)(AX*1); \
+	PREFETCHT0 (DX)(AX*1); \
+	ADDQ $32, AX; \
+	MOVQ AX, 8(SP)
 #define PAIRS1(row, at, a) ALLSTEP1(row, 32, BYPAIR, at, a)
 #define PAIRS2(row, at, a) ALLSTEP2(row, 32, BYPAIR, at, a)
 #define PAIRS3(row, at, a) ALLSTEP3(row, 32, MAC, at, a)
 #define PAIRS4(row, at, a) STEP4(row, MAC, at, a)
 #define RESTSCORES(each) MOVQ $32, CX; SCORES(each)
-#define OFKEYS MOVQ 0(SP), DX; CMPQ kvStream_keys(DX), $0
+#define OFKEYS CMPQ kvStream_keys(DX), $0
+
+// FIXING makes fixed groups of the weights of the next stream, if it is one of values, times the scales of its piece: they are what
+// A is then. So nothing waits for them. The first stream does its own besides.
+#define FIXING(fixes) \
+	LEAQ kvStreamArgs_of(AX), BX; \
+	MOVQ DX, CX; \
+	CMPQ DX, BX; \
+	JNE other; \
+	OFKEYS; \
+	JEQ this; \
+other: \
+	ADDQ $kvStream__size, CX; \
+this: \
+	ADDQ kvStreamArgs_size(AX), BX; \
+fix: \
+	CMPQ CX, BX; \
+	JEQ fixed; \
+	CMPQ kvStream_keys(CX), $0; \
+	JNE fixed; \
+	MOVQ kvStreamArgs_block(AX), R11; \
+	MOVQ kvStream_blocks(CX)(R11*1), R11; \
+	ADDQ kvStreamArgs_at(AX), R11; \
+	VMOVUPS 1024(R11), Y8; \
+	VMOVUPS 1056(R11), Y9; \
+	VMOVUPS 1088(R11), Y10; \
+	VMOVUPS 1120(R11), Y11; \
+	MOVQ kvStream_a(CX), R11; \
+	ADDQ kvStream_atA(CX), R11; \
+	LEAQ kvStream_weights(CX), R13; \
+	FIXCONSTANTS; \
+	fixes; \
+	ADDQ $kvStream__size, CX; \
+	LEAQ kvStream__size(DX), R13; \
+	CMPQ CX, R13; \
+	JEQ fix; \
+fixed: \
+	OFKEYS; \
+	JNE ready; \
+	LEAQ kvStream_weights(DX), R8; \
+ready:
+
+#define FIX1 FIX(R11, R13)
+#define FIXMORE ADDQ $(4*const_KVSegmentKeys), R11; ADDQ $kvWeights__size, R13; FIX1
+#define FIX2 FIX1; FIXMORE
+#define FIX3 FIX2; FIXMORE
+#define FIX4 FIX3; FIXMORE
 
 // BYTES does a piece of 1 to 3 rows.
-#define BYTES(zero, step, first, second) \
-	SCALES; \
+#define BYTES(fixes, zero, step, first, second) \
+	FIXING(fixes); \
 	zero; \
 	PIECE(step, PAIRS, steps); \
+	FIFTH; \
+	MOVQ 0(SP), DX; \
 	OFKEYS; \
 	JEQ values; \
 	ALLSCORES(first, second); \
@@ -208,9 +263,11 @@ values: \
 end:
 
 #define FOURBYTES \
-	SCALES; \
+	FIXING(FIX4); \
 	ZERO4; \
 	PIECE(PAIRS4, PAIRS, first); \
+	FIFTH; \
+	MOVQ 0(SP), DX; \
 	OFKEYS; \
 	JEQ values; \
 	SCORES(EACH4); \
@@ -280,15 +337,15 @@ TEXT ·streamsBF16AVX2X4(SB), NOSPLIT, $16-8
 
 // func streamsQ8AVX2X1(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, BYTES(ZEROALL1, PAIRS1, FIRST1, SECOND1), WHOLE, 1152)
+	STREAMS(NOTHING, BYTES(FIX1, ZEROALL1, PAIRS1, FIRST1, SECOND1), WHOLE, 1152)
 
 // func streamsQ8AVX2X2(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, BYTES(ZEROALL2, PAIRS2, FIRST2, SECOND2), WHOLE, 1152)
+	STREAMS(NOTHING, BYTES(FIX2, ZEROALL2, PAIRS2, FIRST2, SECOND2), WHOLE, 1152)
 
 // func streamsQ8AVX2X3(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, BYTES(ZEROALL3, PAIRS3, FIRST3, SECOND3), WHOLE, 1152)
+	STREAMS(NOTHING, BYTES(FIX3, ZEROALL3, PAIRS3, FIRST3, SECOND3), WHOLE, 1152)
 
 // func streamsQ8AVX2X4(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X4(SB), NOSPLIT, $16-8

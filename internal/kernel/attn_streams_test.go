@@ -27,6 +27,7 @@ func TestSegmentsTogetherGiveTheBitsOfEachAlone(t *testing.T) {
 type segmentsTest struct {
 	keys, values KVProduct
 	segments     [KVStreams]KVSegment
+	garbage      [KVStreams][]float32 // what values have before
 }
 
 // randomSegments makes the products of so many rows and components.
@@ -45,41 +46,49 @@ func randomSegments(r *rand.Rand, typ KVType, rows, dim int) segmentsTest {
 		for k := range segment.Table {
 			segment.Table[k] = int32(order[i*KVTileBlocks+k])
 		}
-		s.segments[i] = segment
+		s.segments[i], s.garbage[i] = segment, slices.Clone(segment.Values)
 	}
 	return s
 }
 
-// checkTogether compares both products on each tier with those of each segment alone in plain Go.
+// checkTogether compares on each tier, with those of each segment alone in plain Go, the keys of all segments and the values of
+// all, and those of some with the values of the others.
 func checkTogether(t *testing.T, s segmentsTest) {
 	t.Helper()
-	what := fmt.Sprintf("%v, %d rows of %d", s.keys.B.Type, s.keys.Rows, s.keys.B.dim)
 	want := s.alone()
-	for _, way := range []func(){s.inTurn, s.overlapping} {
-		for _, tier := range vectorTiers() {
-			onTier(tier, func() {
-				s.keys.SetA()
-				way()
-			})
-			for i, segment := range s.segments {
-				checkBits(t, fmt.Sprintf("%v: scores of %d, %s", tier, i, what), segment.Scores, want[i].Scores)
-				checkBits(t, fmt.Sprintf("%v: values of %d, %s", tier, i, what), segment.Values, want[i].Values)
+	for _, tier := range vectorTiers() {
+		s.checkParts(t, tier, want, KVStreams, KVStreams)
+		for _, n := range []int{KVStreams, KVStreams / 2} {
+			for keys := range n {
+				s.checkParts(t, tier, want, n, keys)
 			}
 		}
 	}
 }
 
-// inTurn does the keys of all segments, and then their values.
-func (s *segmentsTest) inTurn() {
-	MulSegments(&s.keys, &s.values, s.segments[:], nil)
-	MulSegments(&s.keys, &s.values, nil, s.segments[:])
-}
-
-// overlapping does the keys of two segments with the values of two others.
-func (s *segmentsTest) overlapping() {
-	MulSegments(&s.keys, &s.values, s.segments[:2], nil)
-	MulSegments(&s.keys, &s.values, s.segments[2:], s.segments[:2])
-	MulSegments(&s.keys, &s.values, nil, s.segments[2:])
+// checkParts does so many segments at a time: the keys of the first and the values of the others. Scores of all are there.
+func (s *segmentsTest) checkParts(t *testing.T, on tier, want [KVStreams]KVSegment, n, keys int) {
+	t.Helper()
+	onTier(on, func() {
+		s.keys.SetA()
+		for i := 0; i < KVStreams; i += n {
+			part := s.segments[i : i+n]
+			for k := range part[:keys] {
+				for x := range part[k].Scores {
+					part[k].Scores[x] = 7
+				}
+			}
+			MulSegments(&s.keys, &s.values, part[:keys], part[keys:])
+		}
+	})
+	what := fmt.Sprintf("%v: keys of %d among %d, %v, %d rows of %d", on, keys, n, s.keys.B.Type, s.keys.Rows, s.keys.B.dim)
+	for i, segment := range s.segments {
+		checkBits(t, fmt.Sprintf("scores of %d, %s", i, what), segment.Scores, want[i].Scores)
+		if i%n >= keys {
+			checkBits(t, fmt.Sprintf("values of %d, %s", i, what), segment.Values, want[i].Values)
+			s.segments[i].Values = slices.Clone(s.garbage[i])
+		}
+	}
 }
 
 // alone does each segment by itself in plain Go. What lies between rows of values stays as it is.
@@ -90,7 +99,7 @@ func (s *segmentsTest) alone() (results [KVStreams]KVSegment) {
 			keys, values := s.keys, s.values
 			keys.Dst, keys.Table = make([]float32, len(segment.Scores)), segment.Table
 			MulKeys(&keys)
-			values.A, values.Dst, values.Table = keys.Dst, slices.Clone(segment.Values), segment.Table
+			values.A, values.Dst, values.Table = keys.Dst, slices.Clone(s.garbage[i]), segment.Table
 			MulValues(&values, KVSegmentKeys, true)
 			results[i] = KVSegment{keys.Dst, values.Dst, segment.Table, 0}
 		}

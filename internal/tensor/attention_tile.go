@@ -38,7 +38,7 @@ func (s *attentionScratch) init(headDim int) {
 	s.keys.A, s.keys.AStride, s.keys.Dst, s.keys.DstStride = s.q, headDim, s.scores, segmentKeys
 	s.values.A, s.values.AStride, s.values.DstStride = s.scores, segmentKeys, s.tree.stride
 	s.keys.Reserve(headDim)
-	s.values.Reserve(len(s.states) * kernel.KVTileBlocks * headDim)
+	s.values.Reserve(headDim)
 	for i := range s.states {
 		s.states[i] = softmaxStateIn(make([]float32, stateSize(s.tree.stride)))
 	}
