@@ -42,18 +42,12 @@ type kvStream struct {
 	dst      *float32
 	a        unsafe.Pointer // *float32 or *fixedGroup
 	lda, ldd uintptr
-	atA      int                     // how far the piece is in A,
-	atDst    int                     // and in dst
-	steps    [3]kvStep               // to the next piece: from the first half of a group, or a whole one; from the second half; between blocks
-	more     kvPlace                 // of floats: bits that a piece has all 0 if it is the first of its sums, which dst does not have yet
-	keys     uintptr                 // 1 if these are keys
-	weights  [KVStreamRows]kvWeights // of values of bytes: those of the piece
-}
-
-// kvWeights are the weights of a row for a group of values, padded to a multiple of half a line.
-type kvWeights struct {
-	fixedGroup
-	_ [96 - fixedBytes]byte
+	atA      int                             // how far the piece is in A,
+	atDst    int                             // and in dst
+	steps    [3]kvStep                       // to the next piece: from the first half of a group, or a whole one; from the second half; between blocks
+	more     kvPlace                         // of floats: bits that a piece has all 0 if it is the first of its sums, which dst does not have yet
+	keys     uintptr                         // 1 if these are keys
+	weights  [KVStreamRows][weightBytes]byte // of values of bytes: fixed groups of the piece
 }
 
 // A kvStep leads to another piece.
@@ -64,6 +58,9 @@ type kvPlace struct{ at, block uintptr }
 
 // floatPiece is the size of a piece of floats of 16 bits: half a group.
 const floatPiece = KVBlock * BlockCols
+
+// weightBytes is how far the fixed groups of rows lie apart: a multiple of half a line.
+const weightBytes = 96
 
 // SegmentsTogether is how many segments are done in one go, at best, by the tier in use where rows are few.
 func SegmentsTogether() int {

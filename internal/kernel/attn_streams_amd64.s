@@ -242,7 +242,7 @@ fixed: \
 ready:
 
 #define FIX1 FIX(R11, R13)
-#define FIXMORE ADDQ $(4*const_KVSegmentKeys), R11; ADDQ $kvWeights__size, R13; FIX1
+#define FIXMORE ADDQ $(4*const_KVSegmentKeys), R11; ADDQ $const_weightBytes, R13; FIX1
 #define FIX2 FIX1; FIXMORE
 #define FIX3 FIX2; FIXMORE
 #define FIX4 FIX3; FIXMORE
