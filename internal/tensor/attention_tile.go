@@ -26,13 +26,13 @@ type attentionScratch struct {
 	values     kernel.KVProduct
 
 	streams bool // whether whole segments are done together
-	several [kernel.KVStreams]kernel.KVSegment
-	states  [kernel.KVStreams / 2]softmaxState // of the pair whose values are done
+	parts   [kernel.KVStreams]kernel.KVSegment
+	states  [kernel.KVStreams + 2]softmaxState // of those whose values are not done: segment i has one, and scores, at i mod 6
 }
 
 func (s *attentionScratch) init(headDim int) {
 	s.q = make([]float32, kernel.KVTileRows*headDim)
-	s.scores = make([]float32, max(kernel.KVTileRows, kernel.KVStreams*kernel.KVStreamRows)*segmentKeys)
+	s.scores = make([]float32, max(kernel.KVTileRows, len(s.states)*kernel.KVStreamRows)*segmentKeys)
 	s.tree.stride = roundUp(headDim, kernel.KVTileCols)
 	s.tree.reserve(1)
 	s.keys.A, s.keys.AStride, s.keys.Dst, s.keys.DstStride = s.q, headDim, s.scores, segmentKeys
@@ -90,7 +90,7 @@ func (a *Attention) at(task *attentionTask, r int, span Span, group int) (row, h
 func (s *attentionScratch) segments(a *Attention, task *attentionTask, low, high int) {
 	for low < high {
 		if pairs := s.wholePairs(low, high); pairs > 0 {
-			s.overlapping(a.spans[task.span].Table, low, low+2*pairs)
+			s.overlapping(a.spans[task.span].Table, segmentRun{low, low + 2*pairs})
 			low += 2 * pairs
 		} else {
 			s.segment(a, task, low)
@@ -107,47 +107,51 @@ func (s *attentionScratch) wholePairs(low, high int) int {
 	return max(0, min(high, s.to/segmentKeys)-low) / 2
 }
 
-// overlapping adds pairs of whole segments. The keys of a pair are done with the values of the one before, so that memory is read
-// as four streams.
-func (s *attentionScratch) overlapping(table []int32, low, high int) {
+// A segmentRun is the segments [low, high).
+type segmentRun struct{ low, high int }
+
+// overlapping adds pairs of whole segments. Keys go ahead of values, so that memory is read as four streams all the time: first the
+// keys of two pairs, then those of the next pair with the values of the first one, and so on.
+func (s *attentionScratch) overlapping(table []int32, all segmentRun) {
+	lead := min(kernel.KVStreams, all.high-all.low)
 	s.values.NextTable = nil
-	for at := low; at < high+2; at += 2 {
-		var keys, values []kernel.KVSegment
-		if at < high {
-			keys = s.pair(table, at, high)
-		}
-		if at > low {
-			values = s.several[(at-2)&2:][:2]
-			for i := range values {
-				values[i].Values = s.states[i].values
-			}
-		}
-		kernel.MulSegments(&s.keys, &s.values, keys, values)
-		for i := range values {
-			s.tree.push(&s.states[i], treeNode{int32(at - 2 + i), 1})
-		}
-		for i := range keys {
-			s.values.A = keys[i].Scores
-			s.weigh((at+i)*segmentKeys, (at+i+1)*segmentKeys, s.states[i])
-		}
+	s.together(table, segmentRun{all.low, all.low + lead}, segmentRun{}, all.high)
+	for at := all.low + lead; at < all.high; at += 2 {
+		s.together(table, segmentRun{at, at + 2}, segmentRun{at - lead, at - lead + 2}, all.high)
 	}
+	s.together(table, segmentRun{}, segmentRun{all.high - lead, all.high}, all.high)
 	s.values.A = s.scores
 }
 
-// pair is the segments at and at+1.
-func (s *attentionScratch) pair(table []int32, at, high int) []kernel.KVSegment {
-	pair := s.several[at&2:][:2]
-	for i := range pair {
-		first := (at + i) * kernel.KVTileBlocks
-		next := first + 2*kernel.KVTileBlocks
-		if at+2 == high {
-			next = first
-		}
-		pair[i] = kernel.KVSegment{
-			Scores: s.scores[(at&2+i)*s.rows*segmentKeys:], Table: table[first:][:kernel.KVTileBlocks], Next: table[next],
+// together does the keys of some segments and the values of others, and adds those to the tree. End is where all end.
+func (s *attentionScratch) together(table []int32, keys, values segmentRun, end int) {
+	parts := s.parts[:0]
+	for _, run := range []segmentRun{keys, values} {
+		for i := run.low; i < run.high; i++ {
+			parts = append(parts, s.whole(table, i, run.high-run.low, end))
 		}
 	}
-	return pair
+	n := keys.high - keys.low
+	kernel.MulSegments(&s.keys, &s.values, parts[:n], parts[n:])
+	for i := values.low; i < values.high; i++ {
+		s.tree.push(&s.states[i%len(s.states)], treeNode{int32(i), 1})
+	}
+	for i := keys.low; i < keys.high; i++ {
+		s.values.A = parts[i-keys.low].Scores
+		s.weigh(i*segmentKeys, (i+1)*segmentKeys, s.states[i%len(s.states)])
+	}
+}
+
+// whole is segment i, which is followed, before end, by the one that is so many further.
+func (s *attentionScratch) whole(table []int32, i, further, end int) kernel.KVSegment {
+	slot, next := i%len(s.states), i+further
+	if next >= end {
+		next = i
+	}
+	return kernel.KVSegment{
+		Scores: s.scores[slot*s.rows*segmentKeys:][:s.rows*segmentKeys], Values: s.states[slot].values,
+		Table: table[i*kernel.KVTileBlocks:][:kernel.KVTileBlocks], Next: table[next*kernel.KVTileBlocks],
+	}
 }
 
 // segment adds one segment to the tree. The task's next one is prefetched.
