@@ -20,8 +20,8 @@
 // A register holds 8 weight rows, half of a panel. The four halves of both panels are done at once, group by group, where their
 // sums fit into registers, else two of them: activations are loaded once for all, and no sum waits for itself.
 //
-// Registers: R11 how far the second panel lies behind the first; R12 what codes are asked for; R13 how far the next panel's scales lie
-// behind this one's; R14 temporary; R8 the frame: float sums, integer sums while others are made, or zero points of 6-bit codes, scales of super-blocks.
+// Registers: R11 how far the second panel lies behind the first; R12 what codes are asked for; R13 the size of a panel; R14 temporary;
+// R8 the frame: float sums, integer sums while others are made, or zero points of 6-bit codes, scales of super-blocks, what lies where.
 // Vectors differ from kernel to kernel: mul256.assign in the generator hands them out.
 // 8 rows have kernels of their own: mul_many_avx2_amd64.s.
 
@@ -181,34 +181,35 @@ DATA thirtytwo<>+48(SB)/8, $0x2020202020202020
 DATA thirtytwo<>+56(SB)/8, $0x2020202020202020
 GLOBL thirtytwo<>(SB), RODATA|NOPTR, $64
 
-// func mulQ40AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ40AVX2X1(SB), 0, $1104-72
+// func mulQ40AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ40AVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y4
+	VMOVDQU high<>(SB), Y9
+	VMOVDQU ones<>(SB), Y10
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y11, Y11, Y11
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
-	VMOVDQU nibbles<>(SB), Y4
-	VMOVDQU high<>(SB), Y9
-	VMOVDQU ones<>(SB), Y10
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -379,30 +380,47 @@ ahead:
 	VMOVUPS Y12, 32(DI)
 	VMOVUPS Y13, 0(DI)(R11*1)
 	VMOVUPS Y14, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ40AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ40AVX2X2(SB), 0, $1104-72
+// func mulQ40AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ40AVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU high<>(SB), Y13
+	VMOVDQU ones<>(SB), Y14
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -412,9 +430,6 @@ TEXT ·mulQ40AVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU high<>(SB), Y13
-	VMOVDQU ones<>(SB), Y14
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -696,30 +711,47 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ40AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ40AVX2X4(SB), 0, $1104-72
+// func mulQ40AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ40AVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU high<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -737,8 +769,6 @@ TEXT ·mulQ40AVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU high<>(SB), Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -1266,37 +1296,54 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ41AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ41AVX2X1(SB), 0, $1104-72
+// func mulQ41AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ41AVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $64, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y4
+	VMOVDQU high<>(SB), Y9
+	VMOVDQU ones<>(SB), Y10
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y11, Y11, Y11
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
-	VMOVDQU nibbles<>(SB), Y4
-	VMOVDQU high<>(SB), Y9
-	VMOVDQU ones<>(SB), Y10
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -1471,30 +1518,47 @@ ahead:
 	VMOVUPS Y12, 32(DI)
 	VMOVUPS Y13, 0(DI)(R11*1)
 	VMOVUPS Y14, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ41AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ41AVX2X2(SB), 0, $1104-72
+// func mulQ41AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ41AVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $64, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU high<>(SB), Y13
+	VMOVDQU ones<>(SB), Y14
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -1504,9 +1568,6 @@ TEXT ·mulQ41AVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU high<>(SB), Y13
-	VMOVDQU ones<>(SB), Y14
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -1804,30 +1865,47 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ41AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ41AVX2X4(SB), 0, $1104-72
+// func mulQ41AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ41AVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $64, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU high<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -1845,8 +1923,6 @@ TEXT ·mulQ41AVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU high<>(SB), Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -2394,38 +2470,55 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ50AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ50AVX2X1(SB), 0, $1104-72
+// func mulQ50AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ50AVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 960(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
-	VXORPS Y12, Y12, Y12
-	VXORPS Y13, Y13, Y13
-	VXORPS Y14, Y14, Y14
-	VXORPS Y15, Y15, Y15
+	MOVQ R10, 1040(R8)
 	VMOVDQU nibbles<>(SB), Y4
 	VMOVDQU fifth<>(SB), Y5
 	VMOVDQU high<>(SB), Y10
 	VMOVDQU ones<>(SB), Y11
+panel:
+	LEAQ 960(SI), R12
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -2726,30 +2819,48 @@ ahead:
 	VMOVUPS Y13, 32(DI)
 	VMOVUPS Y14, 0(DI)(R11*1)
 	VMOVUPS Y15, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ50AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ50AVX2X2(SB), 0, $1104-72
+// func mulQ50AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ50AVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 960(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU fifth<>(SB), Y9
+	VMOVDQU high<>(SB), Y14
+	VMOVDQU ones<>(SB), Y15
+panel:
+	LEAQ 960(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -2759,10 +2870,6 @@ TEXT ·mulQ50AVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU fifth<>(SB), Y9
-	VMOVDQU high<>(SB), Y14
-	VMOVDQU ones<>(SB), Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -3182,30 +3289,47 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ50AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ50AVX2X4(SB), 0, $1104-72
+// func mulQ50AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ50AVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 960(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU fifth<>(SB), Y9
+panel:
+	LEAQ 960(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -3223,8 +3347,6 @@ TEXT ·mulQ50AVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU fifth<>(SB), Y9
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -3922,38 +4044,55 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ51AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ51AVX2X1(SB), 0, $1104-72
+// func mulQ51AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ51AVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $64, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 960(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
-	VXORPS Y12, Y12, Y12
-	VXORPS Y13, Y13, Y13
-	VXORPS Y14, Y14, Y14
-	VXORPS Y15, Y15, Y15
+	MOVQ R10, 1040(R8)
 	VMOVDQU nibbles<>(SB), Y4
 	VMOVDQU fifth<>(SB), Y5
 	VMOVDQU high<>(SB), Y10
 	VMOVDQU ones<>(SB), Y11
+panel:
+	LEAQ 960(SI), R12
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -4258,30 +4397,48 @@ ahead:
 	VMOVUPS Y13, 32(DI)
 	VMOVUPS Y14, 0(DI)(R11*1)
 	VMOVUPS Y15, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ51AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ51AVX2X2(SB), 0, $1104-72
+// func mulQ51AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ51AVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $64, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 960(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU fifth<>(SB), Y9
+	VMOVDQU high<>(SB), Y14
+	VMOVDQU ones<>(SB), Y15
+panel:
+	LEAQ 960(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -4291,10 +4448,6 @@ TEXT ·mulQ51AVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU fifth<>(SB), Y9
-	VMOVDQU high<>(SB), Y14
-	VMOVDQU ones<>(SB), Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -4730,30 +4883,47 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ51AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ51AVX2X4(SB), 0, $1104-72
+// func mulQ51AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ51AVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $64, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 960(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU fifth<>(SB), Y9
+panel:
+	LEAQ 960(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -4771,8 +4941,6 @@ TEXT ·mulQ51AVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU fifth<>(SB), Y9
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -5490,36 +5658,53 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ80AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ80AVX2X1(SB), 0, $1104-72
+// func mulQ80AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ80AVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 1024(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU signs<>(SB), Y4
+	VMOVDQU ones<>(SB), Y10
+panel:
+	LEAQ 1024(SI), R12
 	VXORPS Y11, Y11, Y11
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
-	VMOVDQU signs<>(SB), Y4
-	VMOVDQU ones<>(SB), Y10
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -5769,30 +5954,46 @@ ahead:
 	VMOVUPS Y12, 32(DI)
 	VMOVUPS Y13, 0(DI)(R11*1)
 	VMOVUPS Y14, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ80AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ80AVX2X2(SB), 0, $1104-72
+// func mulQ80AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ80AVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 1024(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU signs<>(SB), Y8
+	VMOVDQU ones<>(SB), Y14
+panel:
+	LEAQ 1024(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -5802,8 +6003,6 @@ TEXT ·mulQ80AVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU signs<>(SB), Y8
-	VMOVDQU ones<>(SB), Y14
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -6219,30 +6418,46 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ80AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ80AVX2X4(SB), 0, $1104-72
+// func mulQ80AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ80AVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 1024(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU signs<>(SB), Y8
+panel:
+	LEAQ 1024(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -6260,7 +6475,6 @@ TEXT ·mulQ80AVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU signs<>(SB), Y8
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -7028,36 +7242,53 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ2KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ2KAVX2X1(SB), 0, $1104-72
+// func mulQ2KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ2KAVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $40, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU pairs<>(SB), Y4
+	VMOVDQU ones<>(SB), Y9
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
-	VMOVDQU pairs<>(SB), Y4
-	VMOVDQU ones<>(SB), Y9
 super:
 	VCVTPH2PS 0(BX), Y5
 	VMOVUPS Y5, 768(R8)
@@ -7362,30 +7593,46 @@ ahead:
 	VMOVUPS Y11, 32(DI)
 	VMOVUPS Y12, 0(DI)(R11*1)
 	VMOVUPS Y13, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ2KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ2KAVX2X2(SB), 0, $1104-72
+// func mulQ2KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ2KAVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $40, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU pairs<>(SB), Y8
+	VMOVDQU ones<>(SB), Y14
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -7395,8 +7642,6 @@ TEXT ·mulQ2KAVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU pairs<>(SB), Y8
-	VMOVDQU ones<>(SB), Y14
 super:
 	VCVTPH2PS 0(BX), Y9
 	VMOVUPS Y9, 768(R8)
@@ -7884,30 +8129,46 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ2KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ2KAVX2X4(SB), 0, $1104-72
+// func mulQ2KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ2KAVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $40, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU pairs<>(SB), Y8
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -7925,7 +8186,6 @@ TEXT ·mulQ2KAVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU pairs<>(SB), Y8
 super:
 	VCVTPH2PS 0(BX), Y9
 	VMOVUPS Y9, 768(R8)
@@ -8751,37 +9011,54 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ3KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ3KAVX2X1(SB), 0, $1104-72
+// func mulQ3KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ3KAVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $36, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU pairs<>(SB), Y4
+	VMOVDQU third<>(SB), Y5
+	VMOVDQU ones<>(SB), Y10
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y11, Y11, Y11
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
-	VMOVDQU pairs<>(SB), Y4
-	VMOVDQU third<>(SB), Y5
-	VMOVDQU ones<>(SB), Y10
 super:
 	VCVTPH2PS 0(BX), Y6
 	VMOVUPS Y6, 768(R8)
@@ -9156,30 +9433,47 @@ ahead:
 	VMOVUPS Y12, 32(DI)
 	VMOVUPS Y13, 0(DI)(R11*1)
 	VMOVUPS Y14, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ3KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ3KAVX2X2(SB), 0, $1104-72
+// func mulQ3KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ3KAVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $36, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU pairs<>(SB), Y8
+	VMOVDQU third<>(SB), Y9
+	VMOVDQU ones<>(SB), Y14
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -9189,9 +9483,6 @@ TEXT ·mulQ3KAVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU pairs<>(SB), Y8
-	VMOVDQU third<>(SB), Y9
-	VMOVDQU ones<>(SB), Y14
 super:
 	VCVTPH2PS 0(BX), Y10
 	VMOVUPS Y10, 768(R8)
@@ -9705,30 +9996,47 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ3KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ3KAVX2X4(SB), 0, $1104-72
+// func mulQ3KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ3KAVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $36, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU pairs<>(SB), Y8
+	VMOVDQU third<>(SB), Y9
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -9746,8 +10054,6 @@ TEXT ·mulQ3KAVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU pairs<>(SB), Y8
-	VMOVDQU third<>(SB), Y9
 super:
 	VCVTPH2PS 0(BX), Y10
 	VMOVUPS Y10, 768(R8)
@@ -10571,37 +10877,54 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ4KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ4KAVX2X1(SB), 0, $1104-72
+// func mulQ4KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ4KAVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $40, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y4
+	VMOVDQU high<>(SB), Y9
+	VMOVDQU ones<>(SB), Y10
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y11, Y11, Y11
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
-	VMOVDQU nibbles<>(SB), Y4
-	VMOVDQU high<>(SB), Y9
-	VMOVDQU ones<>(SB), Y10
 super:
 	VCVTPH2PS 0(BX), Y5
 	VMOVUPS Y5, 768(R8)
@@ -10818,30 +11141,47 @@ ahead:
 	VMOVUPS Y12, 32(DI)
 	VMOVUPS Y13, 0(DI)(R11*1)
 	VMOVUPS Y14, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ4KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ4KAVX2X2(SB), 0, $1104-72
+// func mulQ4KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ4KAVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $40, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU high<>(SB), Y13
+	VMOVDQU ones<>(SB), Y14
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -10851,9 +11191,6 @@ TEXT ·mulQ4KAVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU high<>(SB), Y13
-	VMOVDQU ones<>(SB), Y14
 super:
 	VCVTPH2PS 0(BX), Y9
 	VMOVUPS Y9, 768(R8)
@@ -11193,30 +11530,47 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ4KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ4KAVX2X4(SB), 0, $1104-72
+// func mulQ4KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ4KAVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $40, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU high<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -11234,8 +11588,6 @@ TEXT ·mulQ4KAVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU high<>(SB), Y15
 super:
 	VCVTPH2PS 0(BX), Y9
 	VMOVUPS Y9, 768(R8)
@@ -11825,38 +12177,55 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ5KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ5KAVX2X1(SB), 0, $1104-72
+// func mulQ5KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ5KAVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $40, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 960(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
-	VXORPS Y12, Y12, Y12
-	VXORPS Y13, Y13, Y13
-	VXORPS Y14, Y14, Y14
-	VXORPS Y15, Y15, Y15
+	MOVQ R10, 1040(R8)
 	VMOVDQU nibbles<>(SB), Y4
 	VMOVDQU fifth<>(SB), Y5
 	VMOVDQU high<>(SB), Y10
 	VMOVDQU ones<>(SB), Y11
+panel:
+	LEAQ 960(SI), R12
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
 super:
 	VCVTPH2PS 0(BX), Y6
 	VMOVUPS Y6, 768(R8)
@@ -12203,30 +12572,48 @@ ahead:
 	VMOVUPS Y13, 32(DI)
 	VMOVUPS Y14, 0(DI)(R11*1)
 	VMOVUPS Y15, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ5KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ5KAVX2X2(SB), 0, $1104-72
+// func mulQ5KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ5KAVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $40, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 960(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU fifth<>(SB), Y9
+	VMOVDQU high<>(SB), Y14
+	VMOVDQU ones<>(SB), Y15
+panel:
+	LEAQ 960(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -12236,10 +12623,6 @@ TEXT ·mulQ5KAVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU fifth<>(SB), Y9
-	VMOVDQU high<>(SB), Y14
-	VMOVDQU ones<>(SB), Y15
 super:
 	VCVTPH2PS 0(BX), Y10
 	VMOVUPS Y10, 768(R8)
@@ -12717,30 +13100,47 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ5KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ5KAVX2X4(SB), 0, $1104-72
+// func mulQ5KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ5KAVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $40, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 960(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU fifth<>(SB), Y9
+panel:
+	LEAQ 960(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -12758,8 +13158,6 @@ TEXT ·mulQ5KAVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU fifth<>(SB), Y9
 super:
 	VCVTPH2PS 0(BX), Y10
 	VMOVUPS Y10, 768(R8)
@@ -13519,35 +13917,45 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ6KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ6KAVX2X1(SB), 0, $1104-72
+// func mulQ6KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ6KAVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $36, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
-	VXORPS Y0, Y0, Y0
-	VMOVUPS Y0, 0(R8)
-	VMOVUPS Y0, 32(R8)
-	VMOVUPS Y0, 64(R8)
-	VMOVUPS Y0, 96(R8)
+	MOVQ R10, 1040(R8)
 	VMOVDQU nibbles<>(SB), Y4
 	VMOVDQU upper<>(SB), Y5
 	VMOVDQU high<>(SB), Y10
@@ -13555,6 +13963,13 @@ TEXT ·mulQ6KAVX2X1(SB), 0, $1104-72
 	VMOVDQU firstpair<>(SB), Y12
 	VMOVDQU secondpair<>(SB), Y13
 	VMOVDQU ones<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
+	VXORPS Y0, Y0, Y0
+	VMOVUPS Y0, 0(R8)
+	VMOVUPS Y0, 32(R8)
+	VMOVUPS Y0, 64(R8)
+	VMOVUPS Y0, 96(R8)
 super:
 	VCVTPH2PS 0(BX), Y6
 	VMOVUPS Y6, 768(R8)
@@ -13880,30 +14295,48 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 96(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ6KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ6KAVX2X2(SB), 0, $1104-72
+// func mulQ6KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ6KAVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $36, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU upper<>(SB), Y9
+	VMOVDQU high<>(SB), Y14
+	VMOVDQU top<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -13913,10 +14346,6 @@ TEXT ·mulQ6KAVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU upper<>(SB), Y9
-	VMOVDQU high<>(SB), Y14
-	VMOVDQU top<>(SB), Y15
 super:
 	VCVTPH2PS 0(BX), Y10
 	VMOVUPS Y10, 768(R8)
@@ -14398,30 +14827,47 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulQ6KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulQ6KAVX2X4(SB), 0, $1104-72
+// func mulQ6KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulQ6KAVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $36, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU upper<>(SB), Y9
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -14439,8 +14885,6 @@ TEXT ·mulQ6KAVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU upper<>(SB), Y9
 super:
 	VCVTPH2PS 0(BX), Y10
 	VMOVUPS Y10, 768(R8)
@@ -15258,37 +15702,54 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulIQ4NLAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulIQ4NLAVX2X1(SB), 0, $1104-72
+// func mulIQ4NLAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulIQ4NLAVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y4
+	VMOVDQU nonlinear<>(SB), Y5
+	VMOVDQU ones<>(SB), Y11
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
 	VXORPS Y15, Y15, Y15
-	VMOVDQU nibbles<>(SB), Y4
-	VMOVDQU nonlinear<>(SB), Y5
-	VMOVDQU ones<>(SB), Y11
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -15594,30 +16055,47 @@ ahead:
 	VMOVUPS Y13, 32(DI)
 	VMOVUPS Y14, 0(DI)(R11*1)
 	VMOVUPS Y15, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulIQ4NLAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulIQ4NLAVX2X2(SB), 0, $1104-72
+// func mulIQ4NLAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulIQ4NLAVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU nonlinear<>(SB), Y9
+	VMOVDQU ones<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -15627,9 +16105,6 @@ TEXT ·mulIQ4NLAVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU nonlinear<>(SB), Y9
-	VMOVDQU ones<>(SB), Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -16101,30 +16576,48 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulIQ4NLAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulIQ4NLAVX2X4(SB), 0, $1104-72
+// func mulIQ4NLAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulIQ4NLAVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU nonlinear<>(SB), Y9
+	VMOVDQU ones<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -16142,9 +16635,6 @@ TEXT ·mulIQ4NLAVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU nonlinear<>(SB), Y9
-	VMOVDQU ones<>(SB), Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -17040,37 +17530,54 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulIQ4XSAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulIQ4XSAVX2X1(SB), 0, $1104-72
+// func mulIQ4XSAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulIQ4XSAVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $20, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y4
+	VMOVDQU nonlinear<>(SB), Y5
+	VMOVDQU ones<>(SB), Y11
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y12, Y12, Y12
 	VXORPS Y13, Y13, Y13
 	VXORPS Y14, Y14, Y14
 	VXORPS Y15, Y15, Y15
-	VMOVDQU nibbles<>(SB), Y4
-	VMOVDQU nonlinear<>(SB), Y5
-	VMOVDQU ones<>(SB), Y11
 super:
 	VCVTPH2PS 0(BX), Y6
 	VMOVUPS Y6, 768(R8)
@@ -17398,30 +17905,47 @@ ahead:
 	VMOVUPS Y13, 32(DI)
 	VMOVUPS Y14, 0(DI)(R11*1)
 	VMOVUPS Y15, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulIQ4XSAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulIQ4XSAVX2X2(SB), 0, $1104-72
+// func mulIQ4XSAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulIQ4XSAVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $20, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU nonlinear<>(SB), Y9
+	VMOVDQU ones<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -17431,9 +17955,6 @@ TEXT ·mulIQ4XSAVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU nonlinear<>(SB), Y9
-	VMOVDQU ones<>(SB), Y15
 super:
 	VCVTPH2PS 0(BX), Y10
 	VMOVUPS Y10, 768(R8)
@@ -17927,30 +18448,48 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulIQ4XSAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulIQ4XSAVX2X4(SB), 0, $1104-72
+// func mulIQ4XSAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulIQ4XSAVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $20, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU nonlinear<>(SB), Y9
+	VMOVDQU ones<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -17968,9 +18507,6 @@ TEXT ·mulIQ4XSAVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU nonlinear<>(SB), Y9
-	VMOVDQU ones<>(SB), Y15
 super:
 	VCVTPH2PS 0(BX), Y10
 	VMOVUPS Y10, 768(R8)
@@ -18888,38 +19424,55 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulMXFP4AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulMXFP4AVX2X1(SB), 0, $1104-72
+// func mulMXFP4AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulMXFP4AVX2X1(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
-	VXORPS Y12, Y12, Y12
-	VXORPS Y13, Y13, Y13
-	VXORPS Y14, Y14, Y14
-	VXORPS Y15, Y15, Y15
+	MOVQ R10, 1040(R8)
 	VMOVDQU nibbles<>(SB), Y4
 	VMOVDQU float4<>(SB), Y5
 	VMOVDQU high<>(SB), Y10
 	VMOVDQU ones<>(SB), Y11
+panel:
+	LEAQ 768(SI), R12
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -19134,30 +19687,48 @@ ahead:
 	VMOVUPS Y13, 32(DI)
 	VMOVUPS Y14, 0(DI)(R11*1)
 	VMOVUPS Y15, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulMXFP4AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulMXFP4AVX2X2(SB), 0, $1104-72
+// func mulMXFP4AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulMXFP4AVX2X2(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU float4<>(SB), Y9
+	VMOVDQU high<>(SB), Y14
+	VMOVDQU ones<>(SB), Y15
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -19167,10 +19738,6 @@ TEXT ·mulMXFP4AVX2X2(SB), 0, $1104-72
 	VMOVUPS Y0, 160(R8)
 	VMOVUPS Y0, 192(R8)
 	VMOVUPS Y0, 224(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU float4<>(SB), Y9
-	VMOVDQU high<>(SB), Y14
-	VMOVDQU ones<>(SB), Y15
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -19504,30 +20071,47 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 224(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET
 
-// func mulMXFP4AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
-TEXT ·mulMXFP4AVX2X4(SB), 0, $1104-72
+// func mulMXFP4AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+TEXT ·mulMXFP4AVX2X4(SB), 0, $1112-88
 	MOVQ dst+0(FP), DI
 	MOVQ apart+8(FP), R14
 	MOVQ ldd+16(FP), R8
 	MOVQ codes+24(FP), SI
 	MOVQ scales+32(FP), BX
 	MOVQ act+40(FP), DX
-	MOVQ distance+48(FP), R11
-	MOVQ stride+56(FP), R9
-	MOVQ blocks+64(FP), CX
+	MOVQ size+48(FP), R13
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	MOVQ panels+80(FP), R10
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
-	IMUL3Q $32, CX, R13
-	ADDQ BX, R13
-	SUBQ SI, R13
-	LEAQ 768(SI), R12
 	MOVQ BX, 1024(R8)
 	LEAQ (SI)(R13*1), R14
 	SUBQ BX, R14
 	MOVQ R14, 1032(R8)
+	MOVQ R10, 1040(R8)
+	VMOVDQU nibbles<>(SB), Y8
+	VMOVDQU float4<>(SB), Y9
+panel:
+	LEAQ 768(SI), R12
 	VXORPS Y0, Y0, Y0
 	VMOVUPS Y0, 0(R8)
 	VMOVUPS Y0, 32(R8)
@@ -19545,8 +20129,6 @@ TEXT ·mulMXFP4AVX2X4(SB), 0, $1104-72
 	VMOVUPS Y0, 416(R8)
 	VMOVUPS Y0, 448(R8)
 	VMOVUPS Y0, 480(R8)
-	VMOVDQU nibbles<>(SB), Y8
-	VMOVDQU float4<>(SB), Y9
 block:
 	LEAQ (BX)(R13*1), R14
 	PREFETCHT0 0(R14)
@@ -20158,5 +20740,21 @@ ahead:
 	VMOVUPS Y0, 0(DI)(R11*1)
 	VMOVUPS 480(R8), Y0
 	VMOVUPS Y0, 32(DI)(R11*1)
+	DECQ 1040(R8)
+	JZ done
+	SUBQ R9, DI
+	SUBQ R9, DI
+	SUBQ R9, DI
+	ADDQ $64, DI
+	ADDQ 1032(R8), SI
+	MOVQ 1024(R8), BX
+	ADDQ R13, BX
+	MOVQ BX, 1024(R8)
+	MOVQ act+40(FP), DX
+	MOVQ distance+56(FP), R11
+	MOVQ stride+64(FP), R9
+	MOVQ blocks+72(FP), CX
+	JMP panel
+done:
 	VZEROUPPER
 	RET

@@ -4,13 +4,13 @@
 package kernel
 
 //go:noescape
-func mulQ40AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ40AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ40AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ40AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ40AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ40AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ40AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -31,13 +31,13 @@ func expandQ40AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ40AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulQ41AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ41AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ41AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ41AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ41AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ41AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ41AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -58,13 +58,13 @@ func expandQ41AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ41AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulQ50AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ50AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ50AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ50AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ50AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ50AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ50AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -85,13 +85,13 @@ func expandQ50AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ50AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulQ51AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ51AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ51AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ51AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ51AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ51AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ51AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -112,13 +112,13 @@ func expandQ51AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ51AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulQ80AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ80AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ80AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ80AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ80AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ80AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ80AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -139,13 +139,13 @@ func expandQ80AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ80AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulQ2KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ2KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ2KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ2KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ2KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ2KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ2KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -166,13 +166,13 @@ func expandQ2KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ2KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulQ3KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ3KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ3KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ3KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ3KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ3KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ3KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -193,13 +193,13 @@ func expandQ3KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ3KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulQ4KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ4KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ4KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ4KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ4KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ4KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ4KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -220,13 +220,13 @@ func expandQ4KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ4KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulQ5KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ5KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ5KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ5KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ5KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ5KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ5KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -247,13 +247,13 @@ func expandQ5KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ5KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulQ6KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ6KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ6KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ6KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulQ6KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulQ6KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ6KAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -274,13 +274,13 @@ func expandQ6KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandQ6KAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulIQ4NLAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulIQ4NLAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulIQ4NLAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulIQ4NLAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulIQ4NLAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulIQ4NLAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulIQ4NLAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -301,13 +301,13 @@ func expandIQ4NLAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandIQ4NLAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulIQ4XSAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulIQ4XSAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulIQ4XSAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulIQ4XSAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulIQ4XSAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulIQ4XSAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulIQ4XSAVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)
@@ -328,13 +328,13 @@ func expandIQ4XSAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandIQ4XSAVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func mulMXFP4AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulMXFP4AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulMXFP4AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulMXFP4AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
-func mulMXFP4AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+func mulMXFP4AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulMXFP4AVX512X1(dst *float32, ldd uintptr, codes, scales, act *byte, stride uintptr, blocks int)

@@ -175,7 +175,7 @@ DATA twentyeight<>+56(SB)/8, $0x1c1c1c1c1c1c1c1c
 GLOBL twentyeight<>(SB), RODATA|NOPTR, $64
 
 // func expandQ40AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ40AVX2(SB), 0, $1104-40
+TEXT ·expandQ40AVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -244,7 +244,7 @@ block:
 	RET
 
 // func expandQ41AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ41AVX2(SB), 0, $1104-40
+TEXT ·expandQ41AVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -317,7 +317,7 @@ block:
 	RET
 
 // func expandQ50AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ50AVX2(SB), 0, $1104-40
+TEXT ·expandQ50AVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -448,7 +448,7 @@ block:
 	RET
 
 // func expandQ51AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ51AVX2(SB), 0, $1104-40
+TEXT ·expandQ51AVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -583,7 +583,7 @@ block:
 	RET
 
 // func expandQ80AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ80AVX2(SB), 0, $1104-40
+TEXT ·expandQ80AVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -647,7 +647,7 @@ block:
 	RET
 
 // func expandQ2KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ2KAVX2(SB), 0, $1104-40
+TEXT ·expandQ2KAVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -777,7 +777,7 @@ block:
 	RET
 
 // func expandQ3KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ3KAVX2(SB), 0, $1104-40
+TEXT ·expandQ3KAVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -959,7 +959,7 @@ block:
 	RET
 
 // func expandQ4KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ4KAVX2(SB), 0, $1104-40
+TEXT ·expandQ4KAVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -1056,7 +1056,7 @@ block:
 	RET
 
 // func expandQ5KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ5KAVX2(SB), 0, $1104-40
+TEXT ·expandQ5KAVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -1215,7 +1215,7 @@ block:
 	RET
 
 // func expandQ6KAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandQ6KAVX2(SB), 0, $1104-40
+TEXT ·expandQ6KAVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -1352,7 +1352,7 @@ block:
 	RET
 
 // func expandIQ4NLAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandIQ4NLAVX2(SB), 0, $1104-40
+TEXT ·expandIQ4NLAVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -1445,7 +1445,7 @@ block:
 	RET
 
 // func expandIQ4XSAVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandIQ4XSAVX2(SB), 0, $1104-40
+TEXT ·expandIQ4XSAVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX
@@ -1552,7 +1552,7 @@ block:
 	RET
 
 // func expandMXFP4AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
-TEXT ·expandMXFP4AVX2(SB), 0, $1104-40
+TEXT ·expandMXFP4AVX2(SB), 0, $1112-40
 	MOVQ dst+0(FP), DI
 	MOVQ codes+8(FP), SI
 	MOVQ scales+16(FP), BX

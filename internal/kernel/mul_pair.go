@@ -4,12 +4,14 @@ package kernel
 
 import "math/bits"
 
-// A mulPairFunc multiplies two panels with some rows of an activation tile, block by block in turn. Memory gives more to
-// two streams than to one, and most where they are long. It is a mulFunc but for
+// A mulPairFunc multiplies pairs of panels, one after the other, with some rows of an activation tile, both of a pair block by block
+// in turn. Memory gives more to two streams than to one, and most where they are long. It is a mulFunc but for
 //
 //	apart     how far the second panel's outputs lie behind the first one's, in bytes
+//	size      of a panel
 //	distance  how far the second panel lies behind the first, in bytes
-type mulPairFunc func(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)
+//	panels    how many pairs there are, side by side
+type mulPairFunc func(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 // mulPairTiers holds those of the tiers that have them, for 1, 2 and 4 rows.
 var mulPairTiers [tiers][formats][3]mulPairFunc
@@ -35,13 +37,17 @@ func MulPairs(dst []float32, ldd int, w *Panels, run PairRun, x *Tile) {
 	_ = w.Bytes[(run.End+run.Distance)*size-1]
 	_ = x.Records[blocks*rows*RecordBytes-1]
 	kernels := &mulPairTiers[active][w.Format]
-	for i := run.First; i < run.End; i++ {
+	together := run.End - run.First
+	if bits.OnesCount(uint(rows)) > 1 || rows > 1<<(len(kernels)-1) {
+		together = 1 // several kernels take turns while a pair is in the first cache
+	}
+	for i := run.First; i < run.End; i += together {
 		panel := w.Bytes[i*size:][:size]
 		for t := 0; t < rows; {
 			log := min(bits.Len(uint(rows-t))-1, len(kernels)-1)
 			at := t*ldd + i*PanelRows
 			kernels[log](&dst[at], uintptr(behind)*4, uintptr(ldd)*4, &panel[0], &panel[codes],
-				&x.Records[t*RecordBytes], uintptr(run.Distance*size), uintptr(rows*RecordBytes), blocks)
+				&x.Records[t*RecordBytes], uintptr(size), uintptr(run.Distance*size), uintptr(rows*RecordBytes), blocks, together)
 			t += 1 << log
 		}
 	}

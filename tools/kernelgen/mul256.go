@@ -26,8 +26,8 @@ const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 ro
 // A register holds 8 weight rows, half of a panel. The four halves of both panels are done at once, group by group, where their
 // sums fit into registers, else two of them: activations are loaded once for all, and no sum waits for itself.
 //
-// Registers: R11 how far the second panel lies behind the first; R12 what codes are asked for; R13 how far the next panel's scales lie
-// behind this one's; R14 temporary; R8 the frame: float sums, integer sums while others are made, or zero points of 6-bit codes, scales of super-blocks.
+// Registers: R11 how far the second panel lies behind the first; R12 what codes are asked for; R13 the size of a panel; R14 temporary;
+// R8 the frame: float sums, integer sums while others are made, or zero points of 6-bit codes, scales of super-blocks, what lies where.
 // Vectors differ from kernel to kernel: mul256.assign in the generator hands them out.
 // 8 rows have kernels of their own: mul_many_avx2_amd64.s.
 
@@ -69,15 +69,16 @@ type registers256 struct {
 }
 
 const (
-	pairSignature = "(dst *float32, apart, ldd uintptr, codes, scales, act *byte, distance, stride uintptr, blocks int)"
+	pairSignature = "(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)"
 	// aheadBytes is how far ahead codes are asked for, rounded up to whole blocks.
 	aheadBytes = 768
-	// The frame has float sums, then integer sums or zero points, then scales of super-blocks, then what asking ahead needs.
+	// The frame has float sums, then integer sums or zero points, then scales of super-blocks, then what leads to the next panel.
 	wideSums    = 16 * 32
 	superFloats = wideSums + 8*32
 	codesEnd    = superFloats + 4*2*32 // where this panel's codes end,
 	scalesSize  = codesEnd + 8         // and how much further the next one's begin
-	frame256    = scalesSize + 8
+	panelsLeft  = scalesSize + 8
+	frame256    = panelsLeft + 8
 )
 
 func avx2() string {
@@ -200,14 +201,15 @@ func (k mul256) name() string { return fmt.Sprintf("mul%sAVX2X%d", k.format.name
 
 func (k mul256) print() {
 	k.frame(k.name(), pairSignature, "R8", frame256,
-		"dst DI", "apart R14", "ldd R8", "codes SI", "scales BX", "act DX", "distance R11", "stride R9", "blocks CX")
-	k.panelSize()
-	k.beginAhead()
-	k.clear()
+		"dst DI", "apart R14", "ldd R8", "codes SI", "scales BX", "act DX", "size R13", "distance R11", "stride R9", "blocks CX", "panels R10")
+	k.begin()
 	k.masks()
 	if k.ones > 0 {
 		k.op("VMOVDQU ones<>(SB), %s", k.onesIn())
 	}
+	k.label("panel")
+	k.op("LEAQ %d(SI), R12", k.ahead())
+	k.clear()
 	if k.super() {
 		k.label("super")
 		k.superScales(k.all())
@@ -228,6 +230,8 @@ func (k mul256) print() {
 	k.op("ADDQ R9, DX")
 	k.repeat()
 	k.store()
+	k.nextPanels()
+	k.label("done")
 	k.end()
 }
 
@@ -277,13 +281,32 @@ func (k mul256) prefetchScales() {
 // ahead is how far ahead codes are asked for.
 func (k mul256) ahead() int { return (aheadBytes + k.codeBytes() - 1) / k.codeBytes() * k.codeBytes() }
 
-// beginAhead sets R12 to what is asked for first, and stores what goAhead needs.
-func (k mul256) beginAhead() {
-	k.op("LEAQ %d(SI), R12", k.ahead())
+// begin stores where the codes of the first panel end, how much further those of the next begin, and how many panels there are.
+func (k mul256) begin() {
 	k.op("MOVQ BX, %d(R8)", codesEnd)
 	k.op("LEAQ (SI)(R13*1), R14")
 	k.op("SUBQ BX, R14")
 	k.op("MOVQ R14, %d(R8)", scalesSize)
+	k.op("MOVQ R10, %d(R8)", panelsLeft)
+}
+
+// nextPanels goes on to the panels behind, if there are any left. R9 is ldd.
+func (k mul256) nextPanels() {
+	k.op("DECQ %d(R8)", panelsLeft)
+	k.op("JZ done")
+	for range k.rows - 1 {
+		k.op("SUBQ R9, DI")
+	}
+	k.op("ADDQ $%d, DI", 4*16)
+	k.op("ADDQ %d(R8), SI", scalesSize)
+	k.op("MOVQ %d(R8), BX", codesEnd)
+	k.op("ADDQ R13, BX")
+	k.op("MOVQ BX, %d(R8)", codesEnd)
+	k.op("MOVQ act+40(FP), DX")
+	k.op("MOVQ distance+56(FP), R11")
+	k.op("MOVQ stride+64(FP), R9")
+	k.op("MOVQ blocks+72(FP), CX")
+	k.op("JMP panel")
 }
 
 // goAhead leads R12 from the end of this panel's codes to the next one's: the scales between them are asked for by prefetchScales.
