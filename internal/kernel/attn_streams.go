@@ -37,7 +37,7 @@ type kvStreamArgs struct {
 // A kvStream is the keys or the values of a segment. If there are two, the other streams say what else is asked for: lines of the
 // same blocks, half a piece further.
 type kvStream struct {
-	blocks   [KVTileBlocks + 2]unsafe.Pointer // and Next; no other is asked for
+	blocks   [KVTileBlocks + 1]unsafe.Pointer // and Next
 	ask      uintptr                          // what is a piece further than the one that is done, if it were counted from here
 	dst      *float32
 	a        unsafe.Pointer // *float32 or *fixedGroup
@@ -194,7 +194,7 @@ func (a *kvStreamArgs) begin(b *KVBlocks, streams int) {
 // spread makes the other streams ask for what the first ones, half as many as there can be, have no time for.
 func (a *kvStreamArgs) spread(first int) {
 	for i, s := range a.of[:first] {
-		for k, block := range s.blocks[:KVTileBlocks+1] {
+		for k, block := range s.blocks {
 			a.of[first+i].blocks[k] = unsafe.Add(block, a.piece/2)
 		}
 	}
