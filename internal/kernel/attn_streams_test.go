@@ -11,15 +11,12 @@ import (
 
 func TestSegmentsTogetherGiveTheBitsOfEachAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
-	for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
-		for rows := 1; rows <= KVStreamRows; rows++ {
-			for _, dim := range []int{32, 96} {
+	for _, typ := range allKVTypes {
+		for rows := 1; rows <= KVStreamRows+1; rows++ {
+			for _, dim := range []int{32, 40, 64, 96} {
 				checkTogether(t, randomSegments(r, typ, rows, dim))
 			}
 		}
-	}
-	for _, s := range []segmentsTest{randomSegments(r, KVF32, 1, 32), randomSegments(r, KVF16, 1, 40), randomSegments(r, KVQ8, KVStreamRows+1, 32)} {
-		checkTogether(t, s) // these have no kernels
 	}
 }
 
