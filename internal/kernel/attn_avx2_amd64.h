@@ -114,6 +114,11 @@ GLOBL fixed<>(SB), RODATA|NOPTR, $12
 	VPSRLD $1, Y15, Y15; \
 	VBROADCASTSS fixed<>+8(SB), Y14; \
 	VMOVSS fixed<>+4(SB), X13
+#define FIXSCALES(at, r) \
+	VMOVUPS at(r), Y8; \
+	VMOVUPS at+32(r), Y9; \
+	VMOVUPS at+64(r), Y10; \
+	VMOVUPS at+96(r), Y11
 #define FIX(x, dst) \
 	VMULPS (x), Y8, Y0; \
 	VMULPS 32(x), Y9, Y1; \

@@ -54,10 +54,7 @@ group:
 	MOVQ R10, DI
 	MOVQ fixArgs_x(BX), SI
 	MOVQ fixArgs_rows(BX), CX
-	VMOVUPS (AX), Y8
-	VMOVUPS 32(AX), Y9
-	VMOVUPS 64(AX), Y10
-	VMOVUPS 96(AX), Y11
+	FIXSCALES(0, AX)
 
 row:
 	FIX(SI, DI)

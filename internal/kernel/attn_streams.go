@@ -143,15 +143,15 @@ func (s *kvStream) valuesOf(p *KVProduct, segment *KVSegment) {
 	s.list(&p.B, segment)
 	weights, back := segment.Scores[:p.Rows*KVSegmentKeys], -4*p.B.dim
 	s.keys, s.dst, s.ldd = 0, &segment.Values[:(p.Rows-1)*p.DstStride+p.B.dim][0], uintptr(p.DstStride)*4
+	s.a, s.lda = unsafe.Pointer(&weights[0]), KVSegmentKeys*4
 	if p.B.Type == KVQ8 {
 		for r := range p.Rows {
 			clear(segment.Values[r*p.DstStride:][:p.B.dim])
 		}
-		s.a, s.lda = unsafe.Pointer(&weights[0]), unsafe.Sizeof(s.weights[0])
+		s.lda = unsafe.Sizeof(s.weights[0]) // what is fixed is A then
 		s.steps = [...]kvStep{{0, 4 * KVTileCols}, {}, {4 * KVBlock, back}}
 		return
 	}
-	s.a, s.lda = unsafe.Pointer(&weights[0]), KVSegmentKeys*4
 	s.steps = [...]kvStep{{2 * KVBlock, 0}, {-2 * KVBlock, 4 * KVTileCols}, {4 * KVBlock, back}}
 	s.more = kvPlace{at: floatPiece, block: ^uintptr(0)}
 }

@@ -222,10 +222,7 @@ fix: \
 	MOVQ kvStreamArgs_block(AX), R11; \
 	MOVQ kvStream_blocks(CX)(R11*1), R11; \
 	ADDQ kvStreamArgs_at(AX), R11; \
-	VMOVUPS 1024(R11), Y8; \
-	VMOVUPS 1056(R11), Y9; \
-	VMOVUPS 1088(R11), Y10; \
-	VMOVUPS 1120(R11), Y11; \
+	FIXSCALES(1024, R11); \
 	MOVQ kvStream_a(CX), R11; \
 	ADDQ kvStream_atA(CX), R11; \
 	LEAQ kvStream_weights(CX), R13; \
@@ -271,16 +268,18 @@ end:
 	OFKEYS; \
 	JEQ values; \
 	SCORES(EACH4); \
+	JMP rest; \
+values: \
+	SUMS(EACH4); \
+rest: \
 	BACK; \
 	ZERO4; \
 	REST(PAIRS4, PAIRS, second); \
+	OFKEYS; \
+	JEQ others; \
 	RESTSCORES(EACH4); \
 	JMP end; \
-values: \
-	SUMS(EACH4); \
-	BACK; \
-	ZERO4; \
-	REST(PAIRS4, PAIRS, third); \
+others: \
 	SUMS(EACH4); \
 end:
 
