@@ -7,7 +7,8 @@
 // the shortest time in which the machine could do it. A share is that time divided by the time measured.
 //
 // Main path: Run measures the limits, runs each case some times through model.Model as the engine does (prefill in chunks,
-// decode with the output head and a greedy choice), measures the limits again, and puts medians and shares in a Report.
+// decode with the output head and a greedy choice), measures the limits again, and puts medians and shares in a Report. What a
+// context adds to a step is measured in turn with reading (ContextCost).
 //
 // Always true: a limit is the best of all loops of a run, so it rather makes a share too small than too large; a run during
 // which other programs had more than a twentieth of the processors is marked noisy.

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"encoding/binary"
+	"math"
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
@@ -47,24 +48,59 @@ func (l Limits) best(o Limits) Limits {
 	}
 }
 
-// readSpeed reads memory that no cache holds, in chunks that threads claim as they do those of a product.
+// readMemory is memory that no cache holds.
+type readMemory struct {
+	bytes   []byte
+	release func()
+}
+
+// takeReadMemory takes n bytes, rounded down to chunks.
+func takeReadMemory(p *tensor.Pool, n int) (readMemory, error) {
+	bytes, release, err := takeMemory(n / readChunk * readChunk)
+	m := readMemory{bytes, release}
+	if err != nil {
+		return m, err
+	}
+	// A page that was never written is not there: all such pages are one page of zeros.
+	m.each(p, func(at int, chunk []byte) {
+		for i := 0; i < len(chunk); i += 8 {
+			binary.LittleEndian.PutUint64(chunk[i:], uint64(at+i))
+		}
+	})
+	return m, nil
+}
+
+// each does something with all chunks, which threads claim as they do those of a product.
+func (m readMemory) each(p *tensor.Pool, do func(at int, chunk []byte)) {
+	p.Do(len(m.bytes)/readChunk, func(i, _ int) { do(i*readChunk, m.bytes[i*readChunk:][:readChunk]) })
+}
+
+// read reads all once, in a way.
+func (m readMemory) read(p *tensor.Pool, way kernel.ReadLoop) {
+	m.each(p, func(_ int, chunk []byte) { way.Read(chunk) })
+}
+
+// speedNow reads all once in each way and returns the speed of the best, in GB/s.
+func (m readMemory) speedNow(p *tensor.Pool) float64 {
+	least := time.Duration(math.MaxInt64)
+	for _, way := range kernel.ReadLoops() {
+		start := time.Now()
+		m.read(p, way)
+		least = min(least, time.Since(start))
+	}
+	return float64(len(m.bytes)) / least.Seconds() / 1e9
+}
+
+// readSpeed is the limit of reading.
 func readSpeed(p *tensor.Pool) (float64, error) {
-	memory, release, err := takeMemory(readBytes)
+	memory, err := takeReadMemory(p, readBytes)
 	if err != nil {
 		return 0, err
 	}
-	defer release()
-	chunk := func(i int) []byte { return memory[i*readChunk:][:readChunk] }
-	// A page that was never written is not there: all such pages are one page of zeros.
-	p.Do(readBytes/readChunk, func(i, _ int) {
-		for at, b := 0, chunk(i); at < len(b); at += 8 {
-			binary.LittleEndian.PutUint64(b[at:], uint64(i*readChunk+at))
-		}
-	})
+	defer memory.release()
 	best := 0.0
 	for _, way := range kernel.ReadLoops() {
-		work := func(i, _ int) { way.Read(chunk(i)) }
-		best = max(best, bestRate(readBytes, func() { p.Do(readBytes/readChunk, work) }))
+		best = max(best, bestRate(readBytes, func() { memory.read(p, way) }))
 	}
 	return best, nil
 }

@@ -21,9 +21,10 @@ type Report struct {
 	Prefill   []PrefillResult `json:"prefill"`
 	Decode    []DecodeResult  `json:"decode"`
 
-	Noise   Noise    `json:"-"`
-	Token   Work     `json:"-"` // of one token at context 0
-	LeftOut []string `json:"-"` // cases that did not fit, with reasons
+	Noise    Noise         `json:"-"`
+	Token    Work          `json:"-"` // of one token at context 0
+	Contexts []ContextCost `json:"-"`
+	LeftOut  []string      `json:"-"` // cases that did not fit, with reasons
 }
 
 // A PrefillResult is the speed of a prompt.
@@ -83,6 +84,15 @@ func (r *Report) WriteTable(out io.Writer) error {
 	}
 	for _, d := range r.Decode {
 		fmt.Fprintf(w, "decode\t-\t%d\t%d\t%.4g\t%.0f %%\t%s\t\n", d.Context, d.Parallel, d.Speed, 100*d.Share, d.Bound)
+	}
+	if err := w.Flush(); err != nil || len(r.Contexts) == 0 {
+		return err
+	}
+	fmt.Fprintln(out, "\nWhat a context adds to a step, and what reading its keys and values takes, measured in turn:")
+	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "context\tsequences\tadds\treading\tratio\t")
+	for _, c := range r.Contexts {
+		fmt.Fprintf(w, "%d\t%d\t%.4g ms\t%.4g ms\t%.2f\t\n", c.Context, c.Parallel, 1e3*c.Added, 1e3*c.Reading, c.Ratio)
 	}
 	return w.Flush()
 }

@@ -37,7 +37,8 @@ type Options struct {
 	CPU      string            // name of the processor
 	Progress func(text string) // is told what comes next; may be nil
 
-	limits func(*tensor.Pool) (Limits, error) // in place of MeasureLimits, in tests
+	limits    func(*tensor.Pool) (Limits, error) // in place of MeasureLimits, in tests
+	readBytes int                                // in place of the constant, in tests
 }
 
 // DefaultOptions is what a full run measures; QuickOptions is for a first look.
@@ -121,6 +122,9 @@ func Run(ctx context.Context, s Subject, pool *tensor.Pool, opt Options) (*Repor
 	if err := opt.Check(); err != nil {
 		return nil, fmt.Errorf("bench: %w", err)
 	}
+	if opt.readBytes == 0 {
+		opt.readBytes = readBytes
+	}
 	costs, err := NewCosts(s.Model.Config(), s.Source)
 	if err != nil {
 		return nil, err
@@ -163,46 +167,72 @@ func (r *runner) limits(ctx context.Context) error {
 
 func (r *runner) prefills(ctx context.Context) error {
 	for _, tokens := range r.opt.Prefill {
-		if !r.fits(fmt.Sprintf("prefill of %d tokens", tokens), tokens, 1) {
+		if !r.fits(fmt.Sprintf("prefill of %d tokens", tokens), cacheBytes(r.Model.Config(), tokens, 1), tokens) {
 			continue
 		}
-		seconds, err := r.measure(ctx, tokens, 1, func(s *sequences) error { return s.prefill(tokens) })
-		if err != nil {
+		if err := r.prefill(ctx, tokens); err != nil {
 			return err
 		}
-		r.report.Prefill = append(r.report.Prefill, PrefillResult{Tokens: tokens, Speed: float64(tokens) / seconds})
-		r.prefillWork = append(r.prefillWork, r.costs.prefill(tokens, prefillChunk))
 	}
+	return nil
+}
+
+func (r *runner) prefill(ctx context.Context, tokens int) error {
+	s := newSequences(r.Model, r.pool, tokens, 1)
+	defer debug.FreeOSMemory() // the cache's, which the next case may need
+	seconds, err := r.measure(ctx, func() error { return s.prefill(tokens) })
+	if err != nil {
+		return err
+	}
+	r.report.Prefill = append(r.report.Prefill, PrefillResult{Tokens: tokens, Speed: float64(tokens) / seconds})
+	r.prefillWork = append(r.prefillWork, r.costs.prefill(tokens, prefillChunk))
 	return nil
 }
 
 func (r *runner) decodes(ctx context.Context) error {
-	steps := r.opt.DecodeTokens
 	for _, c := range r.opt.decodeCases() {
-		if !r.fits(fmt.Sprintf("decode at context %d, %d sequences", c.context, c.parallel), c.context+steps, c.parallel) {
+		tokens := c.context + r.opt.DecodeTokens
+		need := cacheBytes(r.Model.Config(), tokens, c.parallel)
+		if c.context > 0 {
+			need += int64(r.opt.readBytes)
+		}
+		if !r.fits(fmt.Sprintf("decode at context %d, %d sequences", c.context, c.parallel), need, tokens) {
 			continue
 		}
-		seconds, err := r.measure(ctx, c.context+steps, c.parallel, func(s *sequences) error { return s.decode(c.context, steps) })
-		if err != nil {
+		if err := r.decode(ctx, c); err != nil {
 			return err
 		}
-		speed := float64(steps*c.parallel) / seconds
-		r.report.Decode = append(r.report.Decode, DecodeResult{Context: c.context, Parallel: c.parallel, Speed: speed})
-		r.decodeWork = append(r.decodeWork, r.costs.decode(c.context, steps, c.parallel))
 	}
 	return nil
 }
 
-// fits reports whether a case can be measured; if not, the report says why.
-func (r *runner) fits(what string, tokens, parallel int) bool {
-	cfg := r.Model.Config()
-	if tokens > cfg.MaxContext {
-		r.report.LeftOut = append(r.report.LeftOut, fmt.Sprintf("%s: the model's context is %d tokens", what, cfg.MaxContext))
+func (r *runner) decode(ctx context.Context, c decodeCase) error {
+	steps := r.opt.DecodeTokens
+	s := newSequences(r.Model, r.pool, c.context+steps, c.parallel)
+	defer debug.FreeOSMemory()
+	seconds, err := r.measure(ctx, func() error { return s.decode(c.context, steps) })
+	if err != nil {
+		return err
+	}
+	r.report.Decode = append(r.report.Decode, DecodeResult{Context: c.context, Parallel: c.parallel, Speed: float64(steps*c.parallel) / seconds})
+	r.decodeWork = append(r.decodeWork, r.costs.decode(c.context, steps, c.parallel))
+	if c.context == 0 {
+		return nil
+	}
+	cost, err := r.contextCost(ctx, s, c)
+	r.report.Contexts = append(r.report.Contexts, cost)
+	return err
+}
+
+// fits reports whether a case with so many tokens a sequence can be measured, which needs so many bytes; if not, the report says
+// why.
+func (r *runner) fits(what string, need int64, tokens int) bool {
+	if most := r.Model.Config().MaxContext; tokens > most {
+		r.report.LeftOut = append(r.report.LeftOut, fmt.Sprintf("%s: the model's context is %d tokens", what, most))
 		return false
 	}
-	need := cacheBytes(cfg, tokens, parallel)
 	if free, err := mem.VirtualMemory(); err == nil && need > int64(free.Available/10*9) {
-		r.report.LeftOut = append(r.report.LeftOut, fmt.Sprintf("%s: its cache needs %d MB, and %d MB are free", what, need/1e6, free.Available/1e6))
+		r.report.LeftOut = append(r.report.LeftOut, fmt.Sprintf("%s: it needs %d MB, and %d MB are free", what, need/1e6, free.Available/1e6))
 		return false
 	}
 	r.progress("%s", what)
@@ -211,16 +241,14 @@ func (r *runner) fits(what string, tokens, parallel int) bool {
 
 // measure returns the median time of a piece of work, in seconds. Once it is done for nothing, so that all buffers have
 // their size.
-func (r *runner) measure(ctx context.Context, tokens, parallel int, work func(*sequences) error) (float64, error) {
-	s := newSequences(r.Model, r.pool, tokens, parallel)
-	defer debug.FreeOSMemory() // the cache's, which the next case may need
+func (r *runner) measure(ctx context.Context, work func() error) (float64, error) {
 	var times []float64
 	for i := range r.opt.Repeat + 1 {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
 		start := time.Now()
-		if err := work(s); err != nil {
+		if err := work(); err != nil {
 			return 0, err
 		}
 		if i > 0 {

@@ -46,7 +46,7 @@ func TestRunMeasuresWhatFitsTheContext(t *testing.T) {
 	report, err := Run(t.Context(), subject, pool, Options{
 		Prefill: []int{8, 40, tiny.MaxContext, tiny.MaxContext + 1}, DecodeTokens: 3,
 		Context: []int{0, 100, tiny.MaxContext - 2}, Parallel: []int{1, 5}, Repeat: 2,
-		CPU: "a processor", Progress: func(text string) { told = append(told, text) }, limits: knownLimits,
+		CPU: "a processor", Progress: func(text string) { told = append(told, text) }, limits: knownLimits, readBytes: 1 << 20,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +70,9 @@ func TestRunMeasuresWhatFitsTheContext(t *testing.T) {
 	}
 	if diff := cmp.Diff([][2]int{{0, 1}, {100, 1}, {0, 5}}, decode); diff != "" {
 		t.Errorf("decode cases (-want +got):\n%s", diff)
+	}
+	if len(report.Contexts) != 1 || report.Contexts[0].Context != 100 || report.Contexts[0].Parallel != 1 || report.Contexts[0].Reading <= 0 {
+		t.Errorf("costs of contexts: %+v, want that of 100 tokens beside its reading", report.Contexts)
 	}
 	if len(report.LeftOut) != 2 || !strings.Contains(strings.Join(report.LeftOut, "\n"), "the model's context is 512 tokens") {
 		t.Errorf("left out: %q, want a prefill and a decode with reasons", report.LeftOut)
@@ -135,12 +138,13 @@ func TestEveryContextRunsAloneAndEveryNumberOfSequencesAtTheFirstContext(t *test
 func exampleReport() *Report {
 	return &Report{
 		Model: "owner/model", FileBytes: 253113024, CPU: "A Processor", Tier: "avx512", Threads: 2, Noisy: true,
-		Limits:  Limits{ReadGBps: 16.67, Int8GMACs: 474.1, FP32GMACs: 119.1},
-		Prefill: []PrefillResult{{Tokens: 512, Speed: 725.3, Share: 0.2895, Bound: "compute"}},
-		Decode:  []DecodeResult{{Context: 1024, Parallel: 4, Speed: 42.68, Share: 0.97, Bound: "memory"}},
-		Noise:   Noise{Known: true, Foreign: 0.123, Steal: 0.01, Load: 2.5, Pressure: 0.4},
-		Token:   Work{Bytes: 240e6, Int8: 268e6},
-		LeftOut: []string{"prefill of 2048 tokens: the model's context is 1024 tokens"},
+		Limits:   Limits{ReadGBps: 16.67, Int8GMACs: 474.1, FP32GMACs: 119.1},
+		Prefill:  []PrefillResult{{Tokens: 512, Speed: 725.3, Share: 0.2895, Bound: "compute"}},
+		Decode:   []DecodeResult{{Context: 1024, Parallel: 4, Speed: 42.68, Share: 0.97, Bound: "memory"}},
+		Noise:    Noise{Known: true, Foreign: 0.123, Steal: 0.01, Load: 2.5, Pressure: 0.4},
+		Token:    Work{Bytes: 240e6, Int8: 268e6},
+		Contexts: []ContextCost{{Context: 1024, Parallel: 4, Added: 0.01234, Reading: 0.01, Ratio: 1.231}},
+		LeftOut:  []string{"prefill of 2048 tokens: the model's context is 1024 tokens"},
 	}
 }
 

@@ -129,6 +129,10 @@ func (f *benchFlags) tellNoise(env *Env, r *bench.Report) {
 	for _, reason := range r.LeftOut {
 		fmt.Fprintf(env.Stderr, "left out: %s\n", reason)
 	}
+	for _, c := range r.Contexts {
+		fmt.Fprintf(env.Stderr, "context %d, %d sequences: a step takes %.4g ms longer, reading the keys and values %.4g ms (ratio %.2f)\n",
+			c.Context, c.Parallel, 1e3*c.Added, 1e3*c.Reading, c.Ratio)
+	}
 	fmt.Fprintf(env.Stderr, "noise: %s\n", r.Noise)
 }
 

@@ -42,12 +42,13 @@ type kvStream struct {
 	dst      *float32
 	a        unsafe.Pointer // *float32 or *fixedGroup
 	lda, ldd uintptr
-	atA      int                             // how far the piece is in A,
-	atDst    int                             // and in dst
-	steps    [3]kvStep                       // to the next piece: from the first half of a group, or a whole one; from the second half; between blocks
-	more     kvPlace                         // of floats: bits that a piece has all 0 if it is the first of its sums, which dst does not have yet
-	keys     uintptr                         // 1 if these are keys
-	weights  [KVStreamRows][weightBytes]byte // of values of bytes: fixed groups of the piece
+	atA      int            // how far the piece is in A,
+	atDst    int            // and in dst
+	steps    [3]kvStep      // to the next piece: from the first half of a group, or a whole one; from the second half; between blocks
+	more     kvPlace        // of floats: bits that a piece has all 0 if it is the first of its sums, which dst does not have yet
+	keys     uintptr        // 1 if these are keys
+	fixed    unsafe.Pointer // of values of bytes: fixed groups of the piece, in weights
+	weights  [KVStreamRows*weightBytes + 63]byte
 }
 
 // A kvStep leads to another piece.
@@ -148,7 +149,8 @@ func (s *kvStream) valuesOf(p *KVProduct, segment *KVSegment) {
 		for r := range p.Rows {
 			clear(segment.Values[r*p.DstStride:][:p.B.dim])
 		}
-		s.lda = unsafe.Sizeof(s.weights[0]) // what is fixed is A then
+		s.fixed = unsafe.Add(unsafe.Pointer(&s.weights), -uintptr(unsafe.Pointer(&s.weights))&63) // a store to two lines takes longer
+		s.lda = weightBytes                                                                       // what is fixed is A then
 		s.steps = [...]kvStep{{0, 4 * KVTileCols}, {}, {4 * KVBlock, back}}
 		return
 	}

@@ -225,7 +225,7 @@ fix: \
 	FIXSCALES(1024, R11); \
 	MOVQ kvStream_a(CX), R11; \
 	ADDQ kvStream_atA(CX), R11; \
-	LEAQ kvStream_weights(CX), R13; \
+	MOVQ kvStream_fixed(CX), R13; \
 	FIXCONSTANTS; \
 	fixes; \
 	ADDQ $kvStream__size, CX; \
@@ -235,7 +235,7 @@ fix: \
 fixed: \
 	OFKEYS; \
 	JNE ready; \
-	LEAQ kvStream_weights(DX), R8; \
+	MOVQ kvStream_fixed(DX), R8; \
 ready:
 
 #define FIX1 FIX(R11, R13)
