@@ -40,16 +40,19 @@ func BenchmarkAttention(b *testing.B) {
 	}
 }
 
-// BenchmarkLongContexts measures one new token after 16,384 others, on all threads.
+// BenchmarkLongContexts measures one new token after 16,384 others, on all threads, beside reading as much.
 func BenchmarkLongContexts(b *testing.B) {
 	p := NewPool(0)
 	defer p.Close()
-	for _, c := range benchmarkShapes {
+	timer := newQuietTimer(p)
+	for _, c := range append(slices.Clone(benchmarkShapes), attentionCase{heads: 8, kvHeads: 8, headDim: 64}) {
 		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
 			c.length, c.typ = 16384, typ
 			layers := c.layers(benchmarkBytes / c.bytes())
 			b.Run(fmt.Sprintf("H=%d/K=%d/D=%d/%v", c.heads, c.kvHeads, c.headDim, typ), func(b *testing.B) {
-				c.measure(b, p, layers, 1)
+				run, at := c.runner(p, 1), 0
+				next := func() []byte { at++; return layers[at%len(layers)].memory.bytes[:c.bytes()] }
+				timer.ofReading(b, next, func() { run(layers[at%len(layers)]) })
 			})
 			closeAll(layers)
 		}
@@ -88,8 +91,8 @@ func (c attentionCase) layers(n int) []*KV {
 	return layers
 }
 
-// measure runs attention of the last rows and reports what it read, or how much it computed.
-func (c attentionCase) measure(b *testing.B, p *Pool, layers []*KV, rows int) {
+// runner prepares attention of the last rows.
+func (c attentionCase) runner(p *Pool, rows int) func(*KV) {
 	table, positions := countTo(c.length/KVBlock), countTo(c.length)[c.length-rows:]
 	a := NewAttention(p, c.heads, c.kvHeads, c.headDim, 0)
 	a.Plan(positions, []Span{{Rows: rows, Table: table}})
@@ -97,13 +100,18 @@ func (c attentionCase) measure(b *testing.B, p *Pool, layers []*KV, rows int) {
 	for i := range q {
 		q[i] = float32(i%7) / 7
 	}
-	products := 0
-	for _, pos := range positions {
-		products += 2 * c.heads * c.headDim * (int(pos) + 1)
+	return func(kv *KV) { a.Run(p, out, q, kv, 1/float32(c.headDim)) }
+}
+
+// measure runs attention of the last rows and reports what it read, or how much it computed.
+func (c attentionCase) measure(b *testing.B, p *Pool, layers []*KV, rows int) {
+	run, products := c.runner(p, rows), 0
+	for pos := c.length - rows; pos < c.length; pos++ {
+		products += 2 * c.heads * c.headDim * (pos + 1)
 	}
 	i := 0
 	for b.Loop() {
-		a.Run(p, out, q, layers[i%len(layers)], 1/float32(c.headDim))
+		run(layers[i%len(layers)])
 		i++
 	}
 	seconds := b.Elapsed().Seconds() / float64(b.N)

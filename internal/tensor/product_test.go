@@ -257,6 +257,38 @@ func BenchmarkMul(b *testing.B) {
 	}
 }
 
+// BenchmarkDecode measures products with one row, and with two, as finer activations have, beside reading the same weights.
+func BenchmarkDecode(b *testing.B) {
+	const rows, cols, unit = 3072, 1024, 512
+	p := NewPool(0)
+	defer p.Close()
+	timer := newQuietTimer(p)
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, typ := range allTypes {
+		ws := make([]*Matrix, benchmarkBytes/4/(rows*typ.RowBytes(cols)))
+		for i := range ws {
+			ws[i], _ = randomMatrix(b, p, r, typ, rows, cols)
+		}
+		for _, tokens := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%v/t=%d", typ, tokens), func(b *testing.B) {
+				var a Activations
+				a.Set(p, randomRows(r, tokens*cols), tokens, cols)
+				y, at := make([]float32, tokens*rows), 0
+				next := func() []byte {
+					at++
+					w := ws[at%len(ws)]
+					bytes := w.floats.Bytes
+					if w.packed != nil {
+						bytes = w.packed.Bytes
+					}
+					return bytes[:len(bytes)/unit*unit]
+				}
+				timer.ofReading(b, next, func() { p.Mul(&a, Product{y, ws[at%len(ws)]}) })
+			})
+		}
+	}
+}
+
 func BenchmarkNewMatrix(b *testing.B) {
 	p := NewPool(2)
 	defer p.Close()

@@ -70,8 +70,9 @@ type registers256 struct {
 
 const (
 	pairSignature = "(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)"
-	// aheadBytes is how far ahead codes are asked for, rounded up to whole blocks.
-	aheadBytes = 768
+	// aheadBytes is how far ahead codes are asked for, rounded up to whole blocks. Those that are asked for twice come to the second
+	// cache first, from farther, and then to the first one.
+	aheadBytes, twiceFar, twiceNear = 768, 2304, 384
 	// The frame has float sums, then integer sums or zero points, then scales of super-blocks, then what leads to the next panel.
 	wideSums    = 16 * 32
 	superFloats = wideSums + 8*32
@@ -279,7 +280,15 @@ func (k mul256) prefetchScales() {
 }
 
 // ahead is how far ahead codes are asked for.
-func (k mul256) ahead() int { return (aheadBytes + k.codeBytes() - 1) / k.codeBytes() * k.codeBytes() }
+func (k mul256) ahead() int {
+	if k.asksTwice() {
+		return twiceFar
+	}
+	return (aheadBytes + k.codeBytes() - 1) / k.codeBytes() * k.codeBytes()
+}
+
+// asksTwice says whether codes are asked for twice, which pays where a block takes the core longest.
+func (k mul256) asksTwice() bool { return k.bits == 6 }
 
 // begin stores where the codes of the first panel end, how much further those of the next begin, and how many panels there are.
 func (k mul256) begin() {
@@ -323,7 +332,13 @@ func (k mul256) prefetchCodes(part, parts int) {
 	lines := k.codeBytes() / 64
 	for line := part * lines / parts; line < (part+1)*lines/parts; line++ {
 		for panel := range k.panels {
-			k.op("PREFETCHT0 %s", lane{panel, 0}.in("R12", 64*line))
+			l := lane{panel, 0}
+			if k.asksTwice() {
+				k.op("PREFETCHT1 %s", l.in("R12", 64*line))
+				k.op("PREFETCHT0 %s", l.in("SI", 64*line+twiceNear))
+			} else {
+				k.op("PREFETCHT0 %s", l.in("R12", 64*line))
+			}
 		}
 	}
 }
