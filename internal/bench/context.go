@@ -38,18 +38,28 @@ func (r *runner) contextCost(ctx context.Context, s *sequences, c decodeCase) (C
 		if err := ctx.Err(); err != nil {
 			return cost, err
 		}
-		var times [2]float64
-		for i, past := range []int{0, c.context} {
-			start := time.Now()
-			if err := s.decode(past, steps); err != nil {
-				return cost, err
-			}
-			times[i] = time.Since(start).Seconds() / float64(steps)
+		without, err := stepTime(s, 0, steps)
+		if err != nil {
+			return cost, err
 		}
-		added = append(added, times[1]-times[0])
+		with, err := stepTime(s, c.context, steps)
+		if err != nil {
+			return cost, err
+		}
+		added = append(added, with-without)
 		reading = append(reading, seconds9(bytes/float64(steps), memory.speedNow(r.pool)))
 		ratios = append(ratios, added[len(added)-1]/reading[len(reading)-1])
 	}
 	cost.Added, cost.Reading, cost.Ratio = median(added), median(reading), median(ratios)
 	return cost, nil
+}
+
+// stepTime is the time of a step, in seconds, once a step has brought to the caches what one leaves there for the next.
+func stepTime(s *sequences, past, steps int) (float64, error) {
+	if err := s.decode(past, 1); err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	err := s.decode(past, steps)
+	return time.Since(start).Seconds() / float64(steps), err
 }

@@ -51,7 +51,7 @@ func (q *quietTimer) quiet() bool {
 	return slices.Max(q.times) <= q.least*6/5
 }
 
-// seconds returns the time of a pass, or 0 if none was quiet. The caches may hold what a pass that did not count read.
+// seconds returns the time of a pass, or 0 if none was quiet.
 func (q *quietTimer) seconds(pass func()) float64 {
 	for end := time.Now().Add(quietPatience); time.Now().Before(end); {
 		if !q.quiet() {
