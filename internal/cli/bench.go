@@ -33,7 +33,8 @@ func newBench(env *Env) *cobra.Command {
 		Long: "Measure what this machine can do at most (bytes read from memory, multiply-adds), then how fast a model takes\n" +
 			"prompts in (prefill) and gives tokens out (decode), and what share of the limit that is. Every context is measured\n" +
 			"with the first number of sequences, every number of sequences at the first context; sizes beyond the model's context\n" +
-			"are left out. Without MODEL the built-in one is measured. A run that other programs disturbed is marked noisy.",
+			"are left out. What a context adds to a step is shown beside the time that reading its keys and values takes.\n" +
+			"Without MODEL the built-in one is measured. A run that other programs disturbed is marked noisy.",
 		Example: "  sampo bench --quick\n  sampo bench model.gguf --json > result.json\n" +
 			"  sampo bench model.gguf --prefill 512 --context 4096 --parallel 16",
 		RunE: func(cmd *cobra.Command, args []string) error {
