@@ -46,9 +46,8 @@ func (r *runner) contextCost(ctx context.Context, s *sequences, c decodeCase) (C
 		if err != nil {
 			return cost, err
 		}
-		added = append(added, with-without)
-		reading = append(reading, seconds9(bytes/float64(steps), memory.speedNow(r.pool)))
-		ratios = append(ratios, added[len(added)-1]/reading[len(reading)-1])
+		longer, least := with-without, seconds9(bytes/float64(steps), memory.speedNow(r.pool))
+		added, reading, ratios = append(added, longer), append(reading, least), append(ratios, longer/least)
 	}
 	cost.Added, cost.Reading, cost.Ratio = median(added), median(reading), median(ratios)
 	return cost, nil

@@ -22,11 +22,14 @@ var benchmarkShapes = []attentionCase{
 	{heads: 4, kvHeads: 1, headDim: 256},
 }
 
+// decodeShapes are those and one with a query for each KV head.
+var decodeShapes = append(slices.Clone(benchmarkShapes), attentionCase{heads: 8, kvHeads: 8, headDim: 64})
+
 // BenchmarkAttention measures one new token and 512 of them, after 4,096 and 3,584 others, on one thread.
 func BenchmarkAttention(b *testing.B) {
 	p := NewPool(1)
 	defer p.Close()
-	for _, c := range append(slices.Clone(benchmarkShapes), attentionCase{heads: 8, kvHeads: 8, headDim: 64}) {
+	for _, c := range decodeShapes {
 		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
 			c.length, c.typ = 4096, typ
 			layers := c.layers(benchmarkBytes / c.bytes())
@@ -45,7 +48,7 @@ func BenchmarkLongContexts(b *testing.B) {
 	p := NewPool(0)
 	defer p.Close()
 	timer := newQuietTimer(p)
-	for _, c := range append(slices.Clone(benchmarkShapes), attentionCase{heads: 8, kvHeads: 8, headDim: 64}) {
+	for _, c := range decodeShapes {
 		for _, typ := range []KVType{KVF16, KVBF16, KVQ8} {
 			c.length, c.typ = 16384, typ
 			layers := c.layers(benchmarkBytes / c.bytes())

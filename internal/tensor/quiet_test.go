@@ -110,8 +110,7 @@ func (q *quietTimer) speed(next func() []byte, pass func(piece []byte)) float64 
 
 // read reads a piece in chunks, as the limit of the machine is measured.
 func (q *quietTimer) read(piece []byte, way kernel.ReadLoop) {
-	const chunk = 256 << 10
-	q.pool.Do((len(piece)+chunk-1)/chunk, func(i, _ int) { way.Read(piece[i*chunk : min((i+1)*chunk, len(piece))]) })
+	q.pool.Do((len(piece)+chunkBytes-1)/chunkBytes, func(i, _ int) { way.Read(piece[i*chunkBytes : min((i+1)*chunkBytes, len(piece))]) })
 }
 
 // medianOf is the upper median, or not a number.
