@@ -70,7 +70,8 @@ type dotKernels[X float32 | uint16] [maxDotTokens + 1]dotFunc[X]
 
 var (
 	dotTiers [tiers][floats]dotKernels[float32]
-	dotPairs dotKernels[uint16] // where hasPairs
+	dotFew   [tiers][floats]dotKernels[float32] // the same for few rows of activations, where a tier has others for those
+	dotPairs dotKernels[uint16]                 // where hasPairs
 )
 
 // FloatRows are rows of float weights as they are stored.
@@ -80,8 +81,11 @@ type FloatRows struct {
 	Type  Float
 	Cols  int
 	Bytes []byte
-	Sums  *[DotRows]float32 // memory that one product works in; without it products of one row allocate
+	Sums  *DotSums // memory that one product works in; without it products of few rows allocate
 }
+
+// DotSums are the outputs of a kernel.
+type DotSums [maxDotTokens * DotRows]float32
 
 // rowBytes is the size of a row.
 func (w *FloatRows) rowBytes() int { return w.Cols * w.Type.Bytes() }
@@ -109,22 +113,35 @@ func Dot(dst []float32, ldd int, w FloatRows, x []float32) {
 	kernels.mul(dst, ldd, w, x)
 }
 
-// DotQuarters is Dot of one row of activations with rows from first to end of each quarter of the weight rows; other outputs stay
+// DotQuarters is Dot of few rows of activations with rows from first to end of each quarter of the weight rows; other outputs stay
 // as they are. Rows beyond four times a quarter belong to none. Memory is the limit, and it gives most to several streams that
 // go on for long: calls that follow each other go on with the same four.
 //
-// Shapes: dst [O]; w [O, E]; x [E].
+// Shapes: dst [T, O]; w [O, E]; x [T, E].
 func DotQuarters(dst []float32, w FloatRows, first, end int, x []float32) {
-	quarter := len(w.Bytes) / w.rowBytes() / DotRows
-	if kernels := &dotTiers[active][w.Type]; kernels[1] != nil && w.Cols%dotCols == 0 {
+	kernels := &dotFew[active][w.Type]
+	if kernels[1] == nil {
+		kernels = &dotTiers[active][w.Type]
+	}
+	if kernels[1] != nil && w.Cols%dotCols == 0 {
 		kernels.quarters(dst, w, first, end, x)
 		return
 	}
+	rows := len(w.Bytes) / w.rowBytes()
 	for o := first; o < end; o++ {
-		for row := o; row < DotRows*quarter; row += quarter {
-			dst[row] = dotRow(w.Type, w.row(row), x)
+		for row := o; row < rows/DotRows*DotRows; row += rows / DotRows {
+			one := FloatRows{Type: w.Type, Cols: w.Cols, Bytes: w.row(row)}
+			dotPlain(dst[row:], rows, one, x)
 		}
 	}
+}
+
+// FewRows is for how many rows of activations quarters are the faster way.
+func (w *FloatRows) FewRows() int {
+	if dotFew[active][w.Type][1] != nil {
+		return 16
+	}
+	return 1
 }
 
 // TakesBF16 says whether DotBF16 can multiply w: its weights are BF16, and the tier in use has a product of BF16 numbers.
@@ -203,25 +220,31 @@ func (k *dotKernels[X]) single(dst []float32, w FloatRows, x []X) {
 	}
 }
 
-// quarters multiplies rows from first to end of each quarter of the weight rows with one row of activations.
+// quarters multiplies rows from first to end of each quarter of the weight rows with all rows of activations: four weight rows with
+// all of those before the next four, so that they come from memory once.
 func (k *dotKernels[X]) quarters(dst []float32, w FloatRows, first, end int, x []X) {
 	rowBytes, sums := w.rowBytes(), w.sums()
-	quarter, blocks := len(w.Bytes)/rowBytes/DotRows, linesOf(x[:w.Cols])
+	rows, xstride, blocks := len(w.Bytes)/rowBytes, uintptr(w.Cols)*unsafe.Sizeof(x[0]), linesOf(x[:w.Cols])
+	quarter := rows / DotRows
 	if first < end {
 		_ = w.Bytes[((DotRows-1)*quarter+end)*rowBytes-1]
 	}
 	for o := first; o < end; o++ {
-		k[1](&sums[0], 0, &w.Bytes[o*rowBytes], uintptr(quarter*rowBytes), &x[0], 0, blocks)
-		for i, sum := range sums {
-			dst[i*quarter+o] = sum
+		for t := 0; t < len(x)/w.Cols; {
+			n := k.most(len(x)/w.Cols - t)
+			k[n](&sums[0], 4*DotRows, &w.Bytes[o*rowBytes], uintptr(quarter*rowBytes), &x[t*w.Cols], xstride, blocks)
+			for i, sum := range sums[:n*DotRows] {
+				dst[(t+i/DotRows)*rows+i%DotRows*quarter+o] = sum
+			}
+			t += n
 		}
 	}
 }
 
-// sums is memory for the outputs of a kernel.
-func (w *FloatRows) sums() *[DotRows]float32 {
+// sums is memory for what a kernel sets.
+func (w *FloatRows) sums() *DotSums {
 	if w.Sums == nil {
-		return new([DotRows]float32)
+		return new(DotSums)
 	}
 	return w.Sums
 }

@@ -7,7 +7,13 @@ package kernel
 func dotF32AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
+func dotF32AVX2X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
 func dotF32AVX2X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotF32AVX2Few3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
 func dotF32AVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
@@ -28,7 +34,13 @@ func dotF32AVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *floa
 func dotF16AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
+func dotF16AVX2X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
 func dotF16AVX2X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotF16AVX2Few3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
 func dotF16AVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
@@ -49,7 +61,13 @@ func dotF16AVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *floa
 func dotBF16AVX2X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
+func dotBF16AVX2X2(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
 func dotBF16AVX2X3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
+
+//go:noescape
+func dotBF16AVX2Few3(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
 
 //go:noescape
 func dotBF16AVX512X1(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)
@@ -83,21 +101,33 @@ func dotPairsAVX512X6(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *ui
 
 func addDotKernels() {
 	dotTiers[avx2][F32][1] = dotF32AVX2X1
+	dotFew[avx2][F32][1] = dotF32AVX2X1
+	dotTiers[avx2][F32][2] = dotF32AVX2X2
+	dotFew[avx2][F32][2] = dotF32AVX2X2
 	dotTiers[avx2][F32][3] = dotF32AVX2X3
+	dotFew[avx2][F32][3] = dotF32AVX2Few3
 	dotTiers[avx512][F32][1] = dotF32AVX512X1
 	dotTiers[avx512][F32][2] = dotF32AVX512X2
 	dotTiers[avx512][F32][3] = dotF32AVX512X3
 	dotTiers[avx512][F32][4] = dotF32AVX512X4
 	dotTiers[avx512][F32][6] = dotF32AVX512X6
 	dotTiers[avx2][F16][1] = dotF16AVX2X1
+	dotFew[avx2][F16][1] = dotF16AVX2X1
+	dotTiers[avx2][F16][2] = dotF16AVX2X2
+	dotFew[avx2][F16][2] = dotF16AVX2X2
 	dotTiers[avx2][F16][3] = dotF16AVX2X3
+	dotFew[avx2][F16][3] = dotF16AVX2Few3
 	dotTiers[avx512][F16][1] = dotF16AVX512X1
 	dotTiers[avx512][F16][2] = dotF16AVX512X2
 	dotTiers[avx512][F16][3] = dotF16AVX512X3
 	dotTiers[avx512][F16][4] = dotF16AVX512X4
 	dotTiers[avx512][F16][6] = dotF16AVX512X6
 	dotTiers[avx2][BF16][1] = dotBF16AVX2X1
+	dotFew[avx2][BF16][1] = dotBF16AVX2X1
+	dotTiers[avx2][BF16][2] = dotBF16AVX2X2
+	dotFew[avx2][BF16][2] = dotBF16AVX2X2
 	dotTiers[avx2][BF16][3] = dotBF16AVX2X3
+	dotFew[avx2][BF16][3] = dotBF16AVX2Few3
 	dotTiers[avx512][BF16][1] = dotBF16AVX512X1
 	dotTiers[avx512][BF16][2] = dotBF16AVX512X2
 	dotTiers[avx512][BF16][3] = dotBF16AVX512X3

@@ -30,19 +30,9 @@ func TestDotGivesTheBitsOfTheTwin(t *testing.T) {
 			if round%10 == 9 {
 				cols = 1 + r.IntN(50)
 			}
-			w, x := make([]byte, rows*cols*f.Bytes()), make([]float32, tokens*cols)
+			w, x := randomFloatRows(r, f, rows*cols), make([]float32, tokens*cols)
 			for i := range x {
 				x[i] = float32(r.NormFloat64())
-			}
-			for i := range rows * cols {
-				switch v := float32(r.NormFloat64()); f {
-				case F32:
-					binary.LittleEndian.PutUint32(w[4*i:], math.Float32bits(v))
-				case F16:
-					binary.LittleEndian.PutUint16(w[2*i:], uint16(r.Uint32())&0xBFFF)
-				case BF16:
-					binary.LittleEndian.PutUint16(w[2*i:], uint16(math.Float32bits(v)>>16))
-				}
 			}
 			ldd := rows + r.IntN(3)
 			got := make([]float32, tokens*ldd)
@@ -80,31 +70,47 @@ func dotPairsFused(w []byte, x []uint16) float32 {
 func TestDotQuartersGiveTheBitsOfDot(t *testing.T) {
 	withTier(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
-		for round := range 60 {
-			quarter, cols := r.IntN(9), dotCols*(1+r.IntN(4))
+		for round := range 180 {
+			quarter, cols, tokens := r.IntN(9), dotCols*(1+r.IntN(4)), 1+r.IntN(17)
 			if round%5 == 4 {
 				cols = 1 + r.IntN(50)
 			}
 			rows := DotRows*quarter + r.IntN(DotRows)
-			x, values := make([]float32, cols), make([]byte, rows*cols*F32.Bytes())
+			x := make([]float32, tokens*cols)
 			for i := range x {
 				x[i] = float32(r.NormFloat64())
 			}
-			for i := range rows * cols {
-				binary.LittleEndian.PutUint32(values[4*i:], math.Float32bits(float32(r.NormFloat64())))
-			}
-			w := FloatRows{Type: F32, Cols: cols, Bytes: values}
-			got, want := make([]float32, rows), make([]float32, rows)
+			f := Float(round % floats)
+			w := FloatRows{Type: f, Cols: cols, Bytes: randomFloatRows(r, f, rows*cols)}
+			got, want := make([]float32, tokens*rows), make([]float32, tokens*rows)
 			Dot(want, rows, w, x)
-			clear(want[DotRows*quarter:])
+			for token := range tokens {
+				clear(want[token*rows+DotRows*quarter : (token+1)*rows])
+			}
 			middle := quarter / 3
 			DotQuarters(got, w, middle, quarter, x)
 			DotQuarters(got, w, 0, middle, x)
 			if !slices.Equal(got, want) {
-				t.Fatalf("[%d, %d]: got %v, want %v", rows, cols, got, want)
+				t.Fatalf("float %d [%d, %d] with %d rows: got %v, want %v", f, rows, cols, tokens, got, want)
 			}
 		}
 	})
+}
+
+// randomFloatRows makes n weights: those of F16 have any finite bits, others a normal distribution.
+func randomFloatRows(r *rand.Rand, f Float, n int) []byte {
+	b := make([]byte, n*f.Bytes())
+	for i := range n {
+		switch v := float32(r.NormFloat64()); f {
+		case F32:
+			binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(v))
+		case F16:
+			binary.LittleEndian.PutUint16(b[2*i:], uint16(r.Uint32())&0xBFFF)
+		case BF16:
+			binary.LittleEndian.PutUint16(b[2*i:], uint16(math.Float32bits(v)>>16))
+		}
+	}
+	return b
 }
 
 func TestDotBF16IsItsDefinitionAndDoesNotDependOnCompany(t *testing.T) {

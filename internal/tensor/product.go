@@ -41,7 +41,7 @@ func (p *piece) plan(first, rows int) (most int) {
 	units := (w.rows + kernel.PanelRows - 1) / kernel.PanelRows
 	p.joint = 0
 	switch {
-	case w.packed == nil && rows == 1:
+	case w.packed == nil && rows <= w.floats.FewRows():
 		p.joint = w.rows / kernel.DotRows
 		units = p.joint + w.rows%kernel.DotRows
 	case w.packed != nil && rows < tileRows && kernel.Pairs(w.packed.Format):
@@ -72,7 +72,7 @@ type productRun struct {
 type productScratch struct {
 	kernel.Scratch
 	last [tileRows * kernel.PanelRows]float32
-	dots [kernel.DotRows]float32 // for the kernels of float weights
+	dots kernel.DotSums // of float weights
 }
 
 func (r *productRun) init(p *Pool) {
@@ -161,7 +161,7 @@ func (r *productRun) part(p *piece, first, end, worker int) {
 		if end > joint {
 			r.panels(p, max(first, joint)+p.joint, end+p.joint, worker)
 		}
-	case r.a.rows == 1:
+	case r.a.rows <= w.floats.FewRows():
 		r.quarters(p, first, joint, worker)
 		const others = kernel.DotRows - 1
 		r.floatRows(p, max(first, joint)+others*p.joint, end+others*p.joint, worker)
@@ -211,7 +211,7 @@ func (r *productRun) floatRows(piece *piece, first, end, worker int) {
 	}
 }
 
-// quarters multiplies rows from first to end of each quarter of float weights with the only row of activations.
+// quarters multiplies rows from first to end of each quarter of float weights with few rows of activations.
 func (r *productRun) quarters(p *piece, first, end, worker int) {
 	rows := p.W.floats
 	rows.Sums = &r.scratch[worker].dots

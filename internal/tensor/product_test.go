@@ -269,7 +269,7 @@ func BenchmarkDecode(b *testing.B) {
 		for i := range ws {
 			ws[i], _ = randomMatrix(b, p, r, typ, rows, cols)
 		}
-		for _, tokens := range []int{1, 2} {
+		for _, tokens := range []int{1, 2, 4} {
 			b.Run(fmt.Sprintf("%v/t=%d", typ, tokens), func(b *testing.B) {
 				var a Activations
 				a.Set(p, randomRows(r, tokens*cols), tokens, cols)

@@ -31,7 +31,7 @@ func TestDivideGivesEqualBytes(t *testing.T) {
 		if n := len(r.pieces); n > 0 {
 			first = r.pieces[n-1].end
 		}
-		next.plan(first, 2)
+		next.plan(first, 1000) // rows of activations: panels are the units then
 		r.pieces = append(r.pieces, next)
 	}
 	r.divide(64 * 16 * 64)

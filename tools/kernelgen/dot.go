@@ -15,7 +15,7 @@ const headerDot = `// Products of 4 rows of float weights with 1 to 6 rows of ac
 // (8 and 8, 4 and 4, ...), so both tiers give the same bits. F16 converts exactly by F16C, BF16 by a shift of 16;
 // on AVX2 a shuffle does that, for the shifts would take a port of the fma.
 // Tails: none, columns come in multiples of 16, of pairs 32. Other numbers of weight rows pass a stride of 0.
-// Bound: one row by memory, so it prefetches what lies further down in the memory of each of its 4 weight rows; 6 rows by the fma ports, 24 fma and 8 operations of
+// Bound: few rows by memory, so their kernels prefetch what lies further down in the memory of each of their weight rows; 6 rows by the fma ports, 24 fma and 8 operations of
 // conversion for 10 loads (avx512). AVX2 has registers for 2 weight rows by 3: it takes the 4 in two passes.
 
 #include "textflag.h"
@@ -29,12 +29,13 @@ type dot struct {
 	register string // Z, or pairs of Y
 	parts    int    // registers that hold 16 lanes
 	rows     int
+	few      bool // asks for weights that come soon, though others with as many rows do not
 }
 
 const (
 	weightRows = 4
 	// dotNear and dotFar are how far ahead a single row asks for weights, in each of 4 rows that lie far from each other: see
-	// mul512.prefetchCodes. On AVX2 one request is best, dotSoon ahead.
+	// mul512.prefetchCodes. On AVX2 one request is best, dotSoon ahead, and kernels of 2 and 3 rows ask too.
 	dotNear = 2048
 	dotFar  = 4 * dotNear
 	dotSoon = 512
@@ -44,7 +45,10 @@ const (
 var weightAddresses = [weightRows]string{"(SI)", "(SI)(R9*1)", "(SI)(R9*2)", "(SI)(R10*1)"}
 
 // dotRows are the numbers of activation rows that have a kernel.
-var dotRows = map[string][]int{"AVX512": {1, 2, 3, 4, 6}, "AVX2": {1, 3}}
+var dotRows = map[string][]int{"AVX512": {1, 2, 3, 4, 6}, "AVX2": {1, 2, 3}}
+
+// mostAsking is the most rows of an AVX2 kernel. Prompts have another one of as many, for they are slower where it asks.
+const mostAsking = 3
 
 func dots() string {
 	var p printer
@@ -61,20 +65,30 @@ func dots() string {
 func allDots() (all []dot) {
 	for _, typ := range []string{"F32", "F16", "BF16"} {
 		for _, rows := range dotRows["AVX2"] {
-			all = append(all, dot{nil, typ, "AVX2", "Y", 2, rows})
+			all = append(all, dot{typ: typ, tier: "AVX2", register: "Y", parts: 2, rows: rows})
 		}
+		all = append(all, dot{typ: typ, tier: "AVX2", register: "Y", parts: 2, rows: mostAsking, few: true})
 		for _, rows := range dotRows["AVX512"] {
-			all = append(all, dot{nil, typ, "AVX512", "Z", 1, rows})
+			all = append(all, dot{typ: typ, tier: "AVX512", register: "Z", parts: 1, rows: rows})
 		}
 	}
 	for _, rows := range dotRows["AVX512"] {
-		all = append(all, dot{nil, "Pairs", "AVX512", "Z", 1, rows})
+		all = append(all, dot{typ: "Pairs", tier: "AVX512", register: "Z", parts: 1, rows: rows})
 	}
 	return all
 }
 
 // name is the kernel's name in Go.
-func (d dot) name() string { return fmt.Sprintf("dot%s%sX%d", d.typ, d.tier, d.rows) }
+func (d dot) name() string {
+	kind := "X"
+	if d.few {
+		kind = "Few"
+	}
+	return fmt.Sprintf("dot%s%s%s%d", d.typ, d.tier, kind, d.rows)
+}
+
+// asks says whether the kernel asks for weights that come soon, as is best where rows are few.
+func (d dot) asks() bool { return d.few || d.rows == 1 || d.tier == "AVX2" && d.rows < mostAsking }
 
 const dotSignature = "(dst *float32, ldd uintptr, w *byte, wstride uintptr, x *float32, xstride uintptr, blocks int)"
 
@@ -166,7 +180,7 @@ func (d dot) pass(first int) {
 	}
 	d.op("ADDQ $%d, SI", d.weightBytes())
 	d.op("ADDQ $64, DX")
-	if d.rows == 1 {
+	if d.asks() {
 		d.prefetch()
 	}
 	d.op("DECQ CX")
@@ -179,9 +193,9 @@ func (d dot) pass(first int) {
 	}
 }
 
-// prefetch asks for weights of each row that come soon.
+// prefetch asks for weights of each row of a pass that come soon.
 func (d dot) prefetch() {
-	for _, row := range weightAddresses {
+	for _, row := range weightAddresses[:d.passRows()] {
 		if d.tier == "AVX2" {
 			d.op("PREFETCHT0 %d%s", dotSoon, row)
 			continue
@@ -277,8 +291,11 @@ func dotStubs() string {
 		fmt.Fprintf(&p, "//go:noescape\nfunc %s%s\n\n", d.name(), d.signature())
 		if d.pairs() {
 			fmt.Fprintf(&table, "\tdotPairs[%d] = %s\n", d.rows, d.name())
-		} else {
+		} else if !d.few {
 			fmt.Fprintf(&table, "\tdotTiers[%s][%s][%d] = %s\n", strings.ToLower(d.tier), d.typ, d.rows, d.name())
+		}
+		if d.tier == "AVX2" && d.asks() {
+			fmt.Fprintf(&table, "\tdotFew[avx2][%s][%d] = %s\n", d.typ, d.rows, d.name())
 		}
 	}
 	fmt.Fprintf(&p, "func addDotKernels() {\n%s}\n", table.String())
