@@ -216,7 +216,7 @@ func (p *Pool) Trim(t *Table) {
 // Fork returns a table for a sequence that continues t's tokens on its own. Both list the same blocks.
 func (p *Pool) Fork(t *Table, tokens int) *Table {
 	f := p.NewTable(t.root, tokens)
-	f.tokens, f.named, f.keep = t.tokens, t.named, t.keep
+	f.tokens, f.named, f.keep, f.tenant = t.tokens, t.named, t.keep, t.tenant
 	// A name may cover tokens that t has but not computed; the fork's differ there.
 	f.hashes = append(f.hashes, t.hashes[:min(len(t.hashes), t.tokens/p.cfg.BlockSize)]...)
 	for g := range t.blocks {

@@ -76,6 +76,31 @@ func TestATenantThatComesLateGetsItsShare(t *testing.T) {
 	}
 }
 
+// The blocks of a request's further choices were nobody's, so a tenant that asked for several had two shares of the cache.
+func TestForksFillTheShareOfTheirTenant(t *testing.T) {
+	v := newVisitor(t, 20)
+	for i := range token.ID(10) {
+		v.visit("other", i)
+	}
+	for i := range token.ID(100) {
+		parent := v.pool.NewTable(Root("flood"), 1)
+		parent.Belong("flood")
+		fork := v.pool.Fork(parent, 2)
+		list := []token.ID{i, 0}
+		if !v.pool.Grow(fork, 2) {
+			t.Fatal("no room")
+		}
+		v.pool.Commit(fork, list)
+		v.pool.Release(fork)
+		v.visit("flood", 1000+i)
+	}
+	for i := 5; i < 10; i++ {
+		if v.visit("other", token.ID(i)) != 1 {
+			t.Errorf("prompt %d was driven out", i)
+		}
+	}
+}
+
 func TestTenantsWithoutBlocksAreForgotten(t *testing.T) {
 	v := newVisitor(t, 2)
 	for i := range token.ID(1000) {
