@@ -3,8 +3,8 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
-	"time"
 )
 
 // agingTurn is which of so many admissions goes to whoever waits longest, if that is longer than Config.Patience.
@@ -12,9 +12,9 @@ const agingTurn = 4
 
 // candidate returns the place of the waiting sequence that is admitted next: of the first priority, who ran before,
 // else that of the tenant with least service. Now and then it is whoever waits longest, so that nobody starves.
-func (s *Scheduler) candidate(now time.Time) int {
+func (s *Scheduler) candidate() int {
 	if s.cfg.Patience > 0 && s.admissions%agingTurn == agingTurn-1 {
-		if i := s.oldest(); now.Sub(s.waiting[i].Arrived) >= s.cfg.Patience {
+		if i := s.oldest(); s.now.Sub(s.waiting[i].Arrived) >= s.cfg.Patience {
 			return i
 		}
 	}
@@ -31,11 +31,12 @@ func (s *Scheduler) candidate(now time.Time) int {
 	return best
 }
 
-// oldest returns the place of the waiting sequence that arrived first.
+// oldest returns the place of the sequence that waits longest.
 func (s *Scheduler) oldest() int {
 	best := 0
 	for i, q := range s.waiting {
-		if q.order < s.waiting[best].order {
+		first := s.waiting[best]
+		if c := cmp.Or(q.Arrived.Compare(first.Arrived), cmp.Compare(q.order, first.order)); c < 0 {
 			best = i
 		}
 	}
@@ -45,6 +46,12 @@ func (s *Scheduler) oldest() int {
 func (s *Scheduler) wait(q *Sequence) {
 	q.state = waiting
 	s.waiting = insert(s.waiting, q)
+}
+
+// waitAgain queues a sequence that ran, or that another brought along. Only the time that it waited counts towards Config.Patience.
+func (s *Scheduler) waitAgain(q *Sequence) {
+	q.Arrived = s.now.Add(-q.waited)
+	s.wait(q)
 }
 
 func (s *Scheduler) run(q *Sequence) {

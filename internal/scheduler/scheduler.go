@@ -44,6 +44,7 @@ type Scheduler struct {
 	shares     shares
 	arrivals   uint64
 	admissions uint64
+	now        time.Time // of the latest step
 	batch      Batch
 	room       room      // for prompts in the step being scheduled
 	turn       *Sequence // the running prompt that the room of the latest step was too small for; nil: none
@@ -76,7 +77,7 @@ func (s *Scheduler) Fork(parent, child *Sequence, tokens int) {
 	child.Table = s.pool.Fork(parent.Table, tokens)
 	if len(s.running) == s.cfg.MaxRunning {
 		s.pool.Release(child.Table)
-		s.wait(child)
+		s.waitAgain(child)
 		return
 	}
 	child.computed, child.admitted, child.cached = parent.computed, true, parent.cached
@@ -90,7 +91,7 @@ func (s *Scheduler) Restart(q *Sequence, table *kvcache.Table) {
 	}
 	s.take(q)
 	q.Table = table
-	s.wait(q)
+	s.waitAgain(q)
 }
 
 // Remove takes a sequence out, wherever it is, and frees its blocks. It may be called more than once.
@@ -131,12 +132,13 @@ func (s *Scheduler) Decoding() (sequences, before int) {
 // Schedule decides the step that begins now. The batch is valid until the next call; an empty one means that nothing waits or
 // runs.
 func (s *Scheduler) Schedule(now time.Time) *Batch {
+	s.now = now
 	s.batch = Batch{Slices: s.batch.Slices[:0], Preempted: s.batch.Preempted[:0]}
 	s.plan()
 	s.grow()
 	if len(s.batch.Preempted) == 0 {
 		places := len(s.running)
-		s.admit(now)
+		s.admit()
 		s.guests = s.turn == nil && len(s.running) == places && len(s.waiting) > 0 && s.room.tokens > 0
 		s.topUp()
 	}
@@ -243,14 +245,14 @@ func (s *Scheduler) grow() {
 // preempt takes all blocks of a running sequence. Its tokens stay, so it goes on exactly where it was.
 func (s *Scheduler) preempt(q *Sequence) {
 	s.take(q)
-	s.wait(q)
+	s.waitAgain(q)
 	s.batch.Preempted = append(s.batch.Preempted, q)
 }
 
 // admit lets waiting sequences run while there are places, room and blocks.
-func (s *Scheduler) admit(now time.Time) {
+func (s *Scheduler) admit() {
 	for s.room.open() && len(s.waiting) > 0 && len(s.running) < s.cfg.MaxRunning {
-		at := s.candidate(now)
+		at := s.candidate()
 		q := s.waiting[at]
 		if !q.SkipCache {
 			q.computed = s.pool.Match(q.Table, q.Tokens)
@@ -271,7 +273,7 @@ func (s *Scheduler) admit(now time.Time) {
 			s.blocked = true
 			return
 		}
-		s.enter(at, now)
+		s.enter(at)
 		s.room.take(count, q.computed, others)
 		s.batch.Slices = append(s.batch.Slices, Slice{Sequence: q, First: q.computed, Count: count})
 	}
@@ -292,13 +294,14 @@ func (s *Scheduler) topUp() {
 
 // enter moves the waiting sequence at a place to those that run. Its tenant pays for the prompt at once, lest a crowd
 // of one tenant's sequences is admitted before the first of them has cost anything.
-func (s *Scheduler) enter(at int, now time.Time) {
+func (s *Scheduler) enter(at int) {
 	q := s.waiting[at]
 	if !q.admitted {
 		q.admitted, q.cached, q.paid = true, q.computed, q.computed
 		q.charge(len(q.Tokens), 1)
 	}
-	q.overdue = q.overdue || s.cfg.Patience > 0 && now.Sub(q.Arrived) >= s.cfg.Patience
+	q.waited = s.now.Sub(q.Arrived)
+	q.overdue = q.overdue || s.cfg.Patience > 0 && q.waited >= s.cfg.Patience
 	s.admissions++
 	s.waiting = slices.Delete(s.waiting, at, at+1)
 	s.run(q)

@@ -19,7 +19,7 @@ type Sequence struct {
 	Table     *kvcache.Table
 	Priority  int64     // lower runs first
 	Tenant    string    // tenants that compete get equal shares
-	Arrived   time.Time // since when it waits
+	Arrived   time.Time // since when it waits; later, when that would have been without a pause
 	SkipCache bool      // compute every token: read no prefix from the cache
 
 	computed int
@@ -27,6 +27,7 @@ type Sequence struct {
 	planned  int // tokens of the step being scheduled
 	paid     int // tokens of the list that its tenant was charged for
 	tenant   *tenant
+	waited   time.Duration // up to the latest admission
 	admitted bool
 	overdue  bool   // it was admitted out of turn, and goes before everybody
 	order    uint64 // of arrival
