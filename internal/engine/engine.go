@@ -70,6 +70,7 @@ const (
 	stop
 	abort
 	wake // look for something to do
+	lost // the disk has no blocks any more
 	flush
 )
 

@@ -39,10 +39,12 @@ func (e *Engine) run() {
 	}
 }
 
-// tellOfDisk logs that a block could not be written to the disk, or that all before it are gone.
+// tellOfDisk logs that a block could not be written to the disk, or that all before it are gone: those in memory are
+// written again.
 func (e *Engine) tellOfDisk(err error) {
 	if errors.Is(err, disk.ErrRemade) {
 		e.cfg.Logger.Warn("engine: the cache blocks on the disk are gone", "error", err)
+		e.post(order{kind: lost})
 		return
 	}
 	if blocks := e.spill.losses.add(err, time.Now()); blocks > 0 {
@@ -133,12 +135,23 @@ func (e *Engine) obey() {
 		case abort:
 			e.leave(o.req, o.err)
 		case flush:
-			e.spill.flush(o.done)
+			e.flush(o.done)
+		case lost:
+			e.spill.again(e.pool)
 		case wake:
 		}
 		e.orders[i] = order{}
 	}
 	e.orders = e.orders[:0]
+}
+
+// flush begins to write all that is free and not on the disk.
+func (e *Engine) flush(done chan<- struct{}) {
+	if err := e.cfg.Disk.Mend(); errors.Is(err, disk.ErrRemade) {
+		e.tellOfDisk(err)
+		e.spill.again(e.pool)
+	}
+	e.spill.flush(done)
 }
 
 // admit hands a request to the scheduler.

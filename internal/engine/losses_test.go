@@ -76,6 +76,39 @@ func TestAFolderThatIsDeletedIsMadeAgainAndToldOfOnce(t *testing.T) {
 	}
 }
 
+// What memory still had of the blocks in a folder that was deleted was never written again.
+func TestBlocksInMemoryAreWrittenAgainAfterTheirFolderIsDeleted(t *testing.T) {
+	for name, more := range map[string]bool{"by the next block": true, "by the end": false} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "cache")
+			e := withDisk(t, newFake(400), dir, Config{MaxContext: 400, Logger: slog.New(slog.DiscardHandler)})
+			ask := func(e *Engine, first token.ID) int {
+				prompt := make([]token.ID, 200)
+				prompt[0] = first
+				got := submitAndRead(t.Context(), e, plainRequest(prompt, 20))
+				if got.err != nil {
+					t.Error(got.err)
+				}
+				return got.prompt.CachedTokens
+			}
+			ask(e, 1)
+			if err := errors.Join(e.Flush(t.Context()), os.RemoveAll(dir)); err != nil {
+				t.Fatal(err)
+			}
+			if more {
+				ask(e, 2)
+			}
+			if err := errors.Join(e.Flush(t.Context()), e.Close()); err != nil {
+				t.Error(err)
+			}
+			again := withDisk(t, newFake(400), dir, Config{MaxContext: 400})
+			if got := ask(again, 1); got != 192 {
+				t.Errorf("after a restart %d tokens are cached, want 192", got)
+			}
+		})
+	}
+}
+
 func TestLossesAreToldByCauseNowAndThen(t *testing.T) {
 	var l losses
 	if err := l.err(); err != nil {

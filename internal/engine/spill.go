@@ -109,6 +109,12 @@ func (s *spill) flush(done chan<- struct{}) {
 	s.restless = true
 }
 
+// again lets all blocks be written that are free, those that were written before too.
+func (s *spill) again(pool *kvcache.Pool) {
+	pool.Unsave()
+	s.restless = true
+}
+
 // next copies a block that is not known to be on the disk. One that was computed though it is there has a damaged file before
 // it, and may have one itself: writing tells.
 func (s *spill) next(pool *kvcache.Pool, buffer []byte) (disk.Name, []byte, bool) {

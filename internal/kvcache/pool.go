@@ -274,6 +274,15 @@ func (p *Pool) Unsaved(g int) (BlockID, Hash, bool) { return p.stores[g].unsaved
 // UnsavedLatest is like Unsaved, from the other end: the beginnings of the latest sequences come first.
 func (p *Pool) UnsavedLatest(g int) (BlockID, Hash, bool) { return p.stores[g].unsaved(lastReused) }
 
+// Unsave says that the second tier lost what it had: Unsaved returns all blocks once more.
+func (p *Pool) Unsave() {
+	for g := range p.stores {
+		for b := range p.stores[g].blocks {
+			p.stores[g].blocks[b].saved = false
+		}
+	}
+}
+
 // TakeCopies hands over the copies that came up since the last call. They are to be made in order. The slice is
 // valid until the next Grow.
 func (p *Pool) TakeCopies() []Copy {

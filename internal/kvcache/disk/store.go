@@ -157,7 +157,7 @@ func (s *Store) Bytes() int64 {
 }
 
 // Write keeps a block's contents. A file that is there already is read, and written again only if it is damaged. ErrRemade is
-// told of once for each time that the folder was deleted; with any other error the block is not kept.
+// told of once, by Write or Mend, for each time that the folder was deleted; with any other error the block is not kept.
 func (s *Store) Write(n Name, contents []byte) error {
 	size := int64(headerBytes + len(contents) + sha256.Size)
 	if size > s.limit {
@@ -190,6 +190,12 @@ func (s *Store) Write(n Name, contents []byte) error {
 	s.bytes += size
 	s.trim()
 	return remade
+}
+
+// Mend makes the folder again if somebody deleted it, and returns ErrRemade then.
+func (s *Store) Mend() error {
+	remade, err := s.remake()
+	return errors.Join(remade, err)
 }
 
 // remake makes the folder again and forgets what was in it, unless it is there.
