@@ -55,6 +55,10 @@ func (s *Server) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{s: s, w: w, r: r, rc: http.NewResponseController(w), begun: time.Now()}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	x.extendWrite() // the deadline of the connection's last answer may be over
+	if r.ContentLength != 0 {
+		// A body that no handler reads is waited for after the answer. Without a body, reading tells that the client has left.
+		_ = x.rc.SetReadDeadline(x.begun.Add(s.readTimeout))
+	}
 	x.setID(r.Header.Get("X-Request-Id"))
 	if x.id == "" {
 		var b [16]byte

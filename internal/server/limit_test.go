@@ -108,3 +108,39 @@ func TestBodyThatDoesNotComeIsGivenUp(t *testing.T) {
 		t.Errorf("status %d, want 400", got)
 	}
 }
+
+// Such connections stayed open for ever, and no key was needed to make them.
+func TestBodyThatNobodyReadsIsNotWaitedForForever(t *testing.T) {
+	for _, line := range []string{
+		"POST /nope HTTP/1.1", "PUT /v1/models HTTP/1.1", "POST /v1/completions HTTP/1.1\r\nContent-Type: text/plain", "GET /health HTTP/1.1",
+		"POST /ping HTTP/1.1", "OPTIONS /v1/models HTTP/1.1", "POST /nope HTTP/1.1\r\nExpect: 100-continue",
+	} {
+		for _, length := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
+			m, e := bytechat.Say("m", "a")
+			s := start(t, m, e, nil)
+			s.server.readTimeout = 50 * time.Millisecond
+			c := s.dial(line + "\r\nHost: localhost\r\n" + length + "\r\n\r\n")
+			_ = c.SetReadDeadline(time.Now().Add(patience))
+			if got, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 ") {
+				t.Fatalf("%s, %s: read %q, %v, want an answer and the end of the connection", line, length, got, err)
+			}
+		}
+	}
+}
+
+// The deadline of one request's body is not that of the next one.
+func TestConnectionOutlivesTheTimeForABody(t *testing.T) {
+	m, e := bytechat.Say("m", "a")
+	s := start(t, m, e, nil)
+	s.server.readTimeout = 20 * time.Millisecond
+	c := s.dial("")
+	for range 3 {
+		if _, err := io.WriteString(c, "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"prompt\":\"a\"}"); err != nil {
+			t.Fatal(err)
+		}
+		if got := statusOf(t, c); got != 200 {
+			t.Errorf("status %d, want 200", got)
+		}
+		time.Sleep(2 * s.server.readTimeout)
+	}
+}
