@@ -97,11 +97,16 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 
 // Main runs one command and returns the exit status.
 func Main(env Env) int {
+	out := &output{w: env.Stdout}
+	env.Stdout = out
 	root := newRoot(&env)
 	root.SetArgs(env.Args)
 	err := checkTier(&env)
 	if err == nil {
 		err = root.ExecuteContext(context.Background())
+	}
+	if err == nil {
+		err = out.err
 	}
 	if err == nil {
 		return exitOK
