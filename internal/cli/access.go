@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (f *serveFlags) access(env *Env) (*access, error) {
 	case f.public:
 		err = a.ensureKey(env)
 	case !a.loopback:
-		err = usagef("serve: %s can be reached from outside, and there is no API key: give --public (makes a key), --api-key-file FILE, SAMPO_API_KEY, or --no-auth to let anybody in", f.host)
+		err = usagef("serve: %s can be reached from outside, and there is no API key: give --public (makes a key), --api-key-file FILE, SAMPO_API_KEY, or --no-auth to let anybody in", cmp.Or(f.host, "an empty --host"))
 	}
 	return a, err
 }

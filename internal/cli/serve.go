@@ -28,6 +28,7 @@ const (
 type serveFlags struct {
 	model        modelFlags
 	host         string
+	hostGiven    bool // the host is not the default
 	port         int
 	public       bool
 	apiKeyFile   string
@@ -65,6 +66,7 @@ func newServe(env *Env) *cobra.Command {
 			if len(models) == 0 {
 				models = []string{assets.MiniChatName}
 			}
+			f.hostGiven = cmd.Flags().Changed("host")
 			return f.serve(env, models)
 		},
 	}
@@ -105,6 +107,9 @@ func (f *serveFlags) check(models []string) error {
 	case f.apiKeyFile != "" && f.noAuth:
 		return usagef("--api-key-file demands a key, and --no-auth none: give one of them")
 	}
+	if err := f.checkAddresses(); err != nil {
+		return err
+	}
 	return f.model.check()
 }
 
@@ -140,7 +145,7 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	signals := env.signals() // from now on somebody may count on an orderly end
 	listener, err := net.Listen("tcp", net.JoinHostPort(access.host, strconv.Itoa(f.port)))
 	if err != nil {
-		return fmt.Errorf("serve: %w; --port chooses another port, 0 a free one", err)
+		return listenError(err)
 	}
 	address := baseURL(access.host, listener.Addr())
 	cfg := server.Config{
