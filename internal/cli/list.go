@@ -29,8 +29,9 @@ func newList(env *Env) *cobra.Command {
 		Use: "list", Aliases: []string{"ls"}, Short: "List the models on this machine", Args: exactArgs(),
 		Long: "List the models on this machine: the built-in one, those found where other programs keep them (Hugging\n" +
 			"Face, ModelScope, LM Studio, Ollama), and those in folders of --models-dir, which is also SAMPO_MODELS_DIR and\n" +
-			"models_dir in the configuration file. They are used where they lie. sampo doctor shows the folders.\n" +
-			"Of models whose files are missing standard error tells.",
+			"models_dir in the configuration file. They are used where they lie: weights, templates and\n" +
+			"recommended parameters; of Ollama's models not the templates and system messages of its own. sampo doctor shows the\n" +
+			"folders. Of models whose files are missing standard error tells.",
 		RunE: func(*cobra.Command, []string) error {
 			r, err := env.registry()
 			if err != nil {

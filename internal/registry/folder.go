@@ -28,6 +28,7 @@ type folderContent struct {
 	safetensors bool
 	folders     []string
 	problem     string // why what Hugging Face's layout needs cannot be opened
+	lost        bool   // because it is not there
 }
 
 // look reads a folder. What cannot be read is left out, but for links that lead nowhere and are named like a model's files:
@@ -61,7 +62,7 @@ func look(dir string) folderContent {
 // note keeps the first reason why a file cannot be opened, if there is one.
 func (c *folderContent) note(name string, err error) {
 	if err != nil && c.problem == "" {
-		c.problem = unreadable(name, err)
+		c.problem, c.lost = unreadable(name, err), errors.Is(err, fs.ErrNotExist)
 	}
 }
 
@@ -95,9 +96,9 @@ func ggufModel(s Store, repo, dir, variant string) Model {
 			m.Bytes += info.Size()
 			m.Modified = later(m.Modified, info.ModTime())
 		case there(path):
-			m.Problem = unreadable(part, err)
+			m.Problem, m.Lost = unreadable(part, err), errors.Is(err, fs.ErrNotExist)
 		default: // a download that is not finished
-			m.Problem = part + " is missing"
+			m.Problem, m.Lost = part+" is missing", true
 		}
 		if err != nil {
 			break
@@ -108,7 +109,7 @@ func ggufModel(s Store, repo, dir, variant string) Model {
 
 // folderModel describes a model laid out as Hugging Face does.
 func folderModel(s Store, repo, dir string, c folderContent) Model {
-	m := Model{Name: repo, Repo: repo, Store: s.Kind, Path: dir, Bytes: folderBytes(dir), Problem: c.problem}
+	m := Model{Name: repo, Repo: repo, Store: s.Kind, Path: dir, Bytes: folderBytes(dir), Problem: c.problem, Lost: c.lost}
 	if info, err := os.Stat(filepath.Join(dir, "config.json")); err == nil {
 		m.Modified = info.ModTime()
 	}

@@ -26,6 +26,7 @@ type Model struct {
 	Params       []byte // what its store says of sampling: see bundle.Options.StoreParams
 	Backend      string // what the name that was resolved asked for after "@"
 	Problem      string // why its files cannot be opened; such a model is in Broken only
+	Lost         bool   // the Problem is that files are not there
 }
 
 // quantPattern finds a quantisation in a file name, such as Q4_K_M in "m-Q4_K_M" or "m.q4_k_m".

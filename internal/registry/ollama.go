@@ -4,6 +4,7 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,7 +28,7 @@ var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // ollamaModels lists the models of an Ollama store: manifests/HOST/OWNER/NAME/TAG name blobs/sha256-HASH. Its own
 // templates are in another language than the models' and are not read: the GGUF files have the models'. Its parameters
-// are the model's defaults.
+// are the model's defaults; its system messages are for its own clients.
 func ollamaModels(dir string) []Model {
 	var all []Model
 	root := filepath.Join(dir, "manifests")
@@ -83,25 +84,41 @@ func ollamaModel(dir, rel string) (Model, bool) {
 	}
 	model := Model{Store: Ollama}
 	for _, layer := range m.Layers {
-		if !digestPattern.MatchString(layer.Digest) {
-			continue
-		}
-		blob := strings.Replace(layer.Digest, ":", "-", 1)
-		switch layer.MediaType {
-		case "application/vnd.ollama.image.model":
-			path := filepath.Join(dir, "blobs", blob)
-			model.Path = path
-			info, err := os.Stat(path)
-			if err != nil || !info.Mode().IsRegular() {
-				model.Problem = blob + " is missing"
-				continue
-			}
-			model.Bytes, model.Modified = info.Size(), info.ModTime()
-		case "application/vnd.ollama.image.params":
-			if model.Params, err = weights.ReadIn(filepath.Join(dir, "blobs"), blob, maxManifestBytes); err != nil {
-				return Model{}, false
-			}
+		if digestPattern.MatchString(layer.Digest) {
+			model.takeLayer(dir, layer.MediaType, strings.Replace(layer.Digest, ":", "-", 1))
 		}
 	}
 	return model, model.Path != ""
+}
+
+// takeLayer adds what a layer of an Ollama model says. Those that change what the weights compute, and are not read, are a problem.
+func (m *Model) takeLayer(dir, mediaType, blob string) {
+	kind, ours := strings.CutPrefix(mediaType, "application/vnd.ollama.image.")
+	if !ours {
+		return
+	}
+	path := filepath.Join(dir, "blobs", blob)
+	switch kind {
+	case "model":
+		m.Path = path
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			m.Problem, m.Lost = blob+" is missing", true
+			return
+		}
+		m.Bytes, m.Modified = info.Size(), info.ModTime()
+	case "tensor":
+		m.Path, m.Problem = path, "its weights are not in a GGUF file"
+	case "adapter":
+		m.Problem, m.Lost = "adapters (LoRA) are not part of this build, and it has one", false
+	case "params":
+		params, err := weights.ReadIn(filepath.Join(dir, "blobs"), blob, maxManifestBytes)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			m.Problem, m.Lost = blob+" is missing", true
+		case err != nil:
+			m.Problem = "its parameters: " + err.Error()
+		}
+		m.Params = params
+	}
 }

@@ -170,7 +170,11 @@ func (r *Registry) pick(name string, all []Model) (Model, error) {
 		}
 	}
 	if len(broken) > 0 {
-		return Model{}, fmt.Errorf("registry: %s is on this machine but cannot be opened: %s (in %s); get it again", broken[0].Name, broken[0].Problem, broken[0].where())
+		again := ""
+		if broken[0].Lost {
+			again = "; get it again"
+		}
+		return Model{}, fmt.Errorf("registry: %s is on this machine but cannot be opened: %s (in %s)%s", broken[0].Name, broken[0].Problem, broken[0].where(), again)
 	}
 	if others = whole(others); len(others) > 0 {
 		return Model{}, &UnknownError{Name: name, Variants: names(others)}
