@@ -122,17 +122,11 @@ func (s *beamSearch) best() []beam {
 	return list[:min(len(list), s.req.Choices)]
 }
 
-// untold counts the output tokens that were found and not told: those of the choices that a search which was cut off
-// would have ended with.
+// untold counts the output tokens of the choices that a search which was cut off would have ended with.
 func (s *beamSearch) untold() int {
 	n := 0
 	for _, b := range s.best() {
 		n += len(b.tokens)
-	}
-	for _, e := range s.events {
-		if e.Token != token.None {
-			n++
-		}
 	}
 	return n
 }

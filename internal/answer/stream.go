@@ -95,10 +95,18 @@ func (s *Stream) Close() {
 // Usage counts the tokens that were told, and those of all prompts: the engine has accepted them.
 func (s *Stream) Usage() chat.Usage { return s.total }
 
-// Untold counts what an answer that is cut off has cost and no delta told: beams tell nothing before their search ends.
-// It may be called wherever Next may.
+// Untold counts what an answer that is cut off has cost and no delta told: events that nobody read, and those of beams,
+// which tell nothing before their search ends. It may be called after Close, wherever Next may.
 func (s *Stream) Untold() chat.Usage {
-	var u chat.Usage
+	before, prompts := s.total, 0
+	for i, r := range s.runs {
+		prompts += s.readRest(i, r)
+	}
+	u := s.total
+	u.PromptTokens = prompts
+	u.CachedTokens -= before.CachedTokens
+	u.OutputTokens -= before.OutputTokens
+	u.ReasoningTokens -= before.ReasoningTokens
 	for _, r := range s.runs {
 		search, ok := r.stream.(*beamSearch)
 		if !ok {
@@ -111,6 +119,19 @@ func (s *Stream) Untold() chat.Usage {
 		}
 	}
 	return u
+}
+
+// readRest reads the events that a closed stream still has. It returns the tokens of the prompt if that was not told.
+func (s *Stream) readRest(index int, r *run) (prompt int) {
+	for {
+		event, err := r.stream.Next()
+		if err != nil {
+			return prompt
+		}
+		if d, ok := s.delta(r, index, event); ok && d.Prompt != nil {
+			prompt = len(r.prompt.Tokens)
+		}
+	}
 }
 
 // Next waits for the next delta. After the last choice has ended it returns io.EOF.

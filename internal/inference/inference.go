@@ -178,6 +178,7 @@ type Stream interface {
 	// Stop ends a choice that met a stop string. Events of that choice that were made but not read are dropped, and
 	// the choice ends with an event that has no token and FinishEOS. If its end was read before, Stop does nothing.
 	Stop(choice int)
-	// Close aborts what still runs. It may be called more than once.
+	// Close aborts what still runs. It may be called more than once. Next then gives what was made before, without
+	// waiting.
 	Close()
 }

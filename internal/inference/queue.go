@@ -121,15 +121,13 @@ func (q *Queue) drop(choice int) bool {
 	return true
 }
 
-// Close implements Stream. Next then returns context.Canceled.
+// Close implements Stream. Next then gives the events that were pushed before, and context.Canceled after them.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	running := q.err == nil && q.open > 0
 	if running {
 		q.err = context.Canceled
 	}
-	clear(q.events)
-	q.events, q.head = q.events[:0], 0
 	q.ready.Broadcast()
 	q.mu.Unlock()
 	if running {

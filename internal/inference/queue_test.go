@@ -101,6 +101,23 @@ func TestQueueCloseWakesTheReaderAndTellsTheEngineOnce(t *testing.T) {
 	}
 }
 
+// Who closes a queue still has to count what was made.
+func TestQueueThatIsClosedGivesWhatWasPushed(t *testing.T) {
+	q := quiet(2)
+	q.Push(Event{Choice: 0, Token: 1, Prompt: &PromptInfo{CachedTokens: 7}})
+	q.Push(Event{Choice: 1, Token: 2})
+	q.Close()
+	q.Push(Event{Choice: 0, Token: 3})
+	for _, want := range []token.ID{1, 2} {
+		if e, err := q.Next(); err != nil || e.Token != want || (e.Prompt != nil) != (want == 1) {
+			t.Errorf("got %+v, %v, want token %d", e, err, want)
+		}
+	}
+	if _, err := q.Next(); !errors.Is(err, context.Canceled) {
+		t.Errorf("at the end: got %v, want context.Canceled", err)
+	}
+}
+
 func TestQueueReusesItsBuffer(t *testing.T) {
 	q := quiet(1)
 	allocs := testing.AllocsPerRun(1000, func() {

@@ -84,6 +84,23 @@ func TestTheEndWaitsForTheLogOfAReaderThatStalls(t *testing.T) {
 	}
 }
 
+// All were made, and only those that were sent were told to the log and to the metrics.
+func TestTokensThatAReaderWhoStallsNeverTakesAreCounted(t *testing.T) {
+	s, idle := unread(t, time.Hour)
+	waitFor(t, "all tokens", func() bool { return s.server.generating.Load() == 1 && idle() })
+	s.server.endTimeout = 10 * time.Millisecond
+	now, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = s.server.Shutdown(now) // the log tells how it went
+	const made = 16 * 480
+	if want := fmt.Sprintf(" output_tokens=%d ", made); !strings.Contains(s.log.String(), want) {
+		t.Errorf("the log has no %q: %s", want, s.log)
+	}
+	if got := s.counted("vllm:generation_tokens_total"); got != made {
+		t.Errorf("vllm:generation_tokens_total is %v, want %d", got, made)
+	}
+}
+
 func TestReaderThatStallsIsGivenUp(t *testing.T) {
 	s, idle := unread(t, 10*time.Millisecond)
 	waitFor(t, "the log line of an abort", func() bool { return strings.Contains(s.log.String(), "finish=abort") })

@@ -63,6 +63,7 @@ func (w *watched) Close() {
 	u := w.Untold()
 	w.x.usage.CachedTokens += u.CachedTokens
 	w.x.usage.OutputTokens += u.OutputTokens
+	w.x.usage.ReasoningTokens += u.ReasoningTokens
 	w.countPrompt(u)
 	w.m.outputTokens.Add(float64(u.OutputTokens))
 }
