@@ -109,8 +109,10 @@ func (x *exchange) logged() []slog.Attr {
 		attrs = append(attrs, slog.String("api", x.api), slog.String("model", x.model), slog.Bool("stream", x.stream),
 			slog.Int("prompt_tokens", x.usage.PromptTokens), slog.Int("cached_tokens", x.usage.CachedTokens),
 			slog.Int("output_tokens", x.usage.OutputTokens), slog.Int("reasoning_tokens", x.usage.ReasoningTokens),
-			slog.Duration("queue", x.timings.Queue), slog.Duration("prefill", x.timings.Prefill),
-			slog.Duration("decode", x.timings.Decode), slog.String("finish", x.finish))
+			slog.String("finish", x.finish))
+	}
+	if x.timings != (chat.Timings{}) { // known from the first token on
+		attrs = append(attrs, slog.Duration("queue", x.timings.Queue), slog.Duration("prefill", x.timings.Prefill), slog.Duration("decode", x.timings.Decode))
 	}
 	if !x.firstToken.IsZero() {
 		attrs = append(attrs, slog.Duration("ttft", x.firstToken.Sub(x.begun)))

@@ -147,6 +147,9 @@ func TestARequestCutOffBeforeItsFirstTokenTellsItsTokens(t *testing.T) {
 			if want := fmt.Sprintf("prompt_tokens=%d cached_tokens=%d output_tokens=%d ", prompt, cached, tt.output); !strings.Contains(s.log.String(), want) {
 				t.Errorf("the log has no %q: %s", want, s.log)
 			}
+			if strings.Contains(s.log.String(), "queue=0s") {
+				t.Errorf("the log tells times that nobody knows: %s", s.log)
+			}
 			for name, want := range map[string]int{
 				"vllm:prompt_tokens_total": computed, "vllm:prompt_tokens_cached_total": cached, "vllm:generation_tokens_total": tt.output,
 			} {
