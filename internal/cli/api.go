@@ -48,8 +48,10 @@ func newAPI(env *Env) *cobra.Command {
 		Example: "  sampo api\n  sampo api /v1/models\n  sampo api GET /api/health\n" +
 			"  sampo api POST /v1/completions -d '{\"prompt\": \"The sea is\"}'\n" +
 			"  sampo api POST /v1/completions -F prompt=@tale.txt -F max_tokens=8 -F 'stop=[\".\"]'",
-		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return usagef("api: unexpected argument %q", args[2])
+			}
 			calls := f.method != "" || f.data != "" || len(f.fields)+len(f.texts) > 0
 			switch {
 			case len(args) == 2 && f.method != "":
@@ -209,9 +211,16 @@ func (f *apiFlags) call(ctx context.Context, env *Env, method, path string) erro
 
 func (f *apiFlags) request(ctx context.Context, env *Env, method, path string) (*http.Request, error) {
 	base, own := f.server(env)
+	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		name := "--url"
+		if f.url == "" {
+			name = "SAMPO_URL"
+		}
+		return nil, usagef("%s: got %q, want an address such as http://127.0.0.1:7267", name, base)
+	}
 	target, err := url.Parse(strings.TrimSuffix(base, "/") + path)
-	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
-		return nil, usagef("--url: got %q, want an address such as http://127.0.0.1:7267", base)
+	if err != nil {
+		return nil, usagef("api: got the path %q, want one such as /v1/models, with %%25 for a percent sign", path)
 	}
 	query := target.Query()
 	for _, pair := range f.query {

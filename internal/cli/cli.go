@@ -147,7 +147,7 @@ func newRoot(env *Env) *cobra.Command {
 			"  sampo list                         the models on this machine",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(env.Stdin)
@@ -156,12 +156,34 @@ func newRoot(env *Env) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringSliceVar(&env.modelsDirs, "models-dir", nil, "folder with models, looked through beside those of other programs; may be repeated")
 	env.modelsDir = root.PersistentFlags().Lookup("models-dir")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagError("", err)} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{seeHelp(cmd, flagError("", err))} })
 	root.AddCommand(
 		newServe(env), newRun(env), newList(env), newShow(env), newBench(env),
 		newQuantize(env), newTokenize(env), newRender(env), newAPI(env), newPull(env), newVersion(env), newDoctor(env),
 	)
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err == nil && cmd == root {
+				err = noCommand(root, rest)
+			}
+			return err
+		}
+	}
 	return root
+}
+
+// noCommand refuses a word that no command has for its name.
+func noCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	near := ""
+	if names := root.SuggestionsFor(args[0]); len(names) > 0 {
+		near = "; near it is " + strings.Join(names, " or ")
+	}
+	return usagef("unknown command %q%s; sampo --help lists all", args[0], near)
 }
 
 // isCobraUsage reports whether the command library refused the command line: it has no type for that.
