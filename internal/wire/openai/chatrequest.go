@@ -63,12 +63,15 @@ func (f *fields) readDocuments(r *chat.Request) {
 }
 
 func (f *fields) readPromptEnd(r *chat.Request) {
-	const name = "add_generation_prompt"
-	add := f.boolean(name)
-	if kwargs := f.object("chat_template_kwargs"); add == nil && kwargs != nil {
-		add = kwargs.boolean(name)
+	either := func(name string) *bool {
+		b := f.boolean(name)
+		if kwargs := f.object("chat_template_kwargs"); b == nil && kwargs != nil {
+			b = kwargs.boolean(name)
+		}
+		return b
 	}
-	r.ContinueFinal = f.flag("continue_final_message")
+	add, open := either("add_generation_prompt"), either("continue_final_message")
+	r.ContinueFinal = open != nil && *open
 	r.AddGenerationPrompt = !r.ContinueFinal
 	if add != nil {
 		r.AddGenerationPrompt = *add
@@ -94,10 +97,7 @@ func (f *fields) readTemplate(r *chat.Request) {
 		}
 		enabled = kwargs.boolean("enable_thinking")
 		r.Effort = kwargs.readEffort()
-		// What has a field of its own is not the template's to take from here.
-		for _, name := range []string{"enable_thinking", "reasoning_effort", "messages", "tools", "documents", "add_generation_prompt", "continue_final_message"} {
-			r.Kwargs.Delete(name)
-		}
+		f.takeOut(kwargs, r.Kwargs)
 	}
 	if e := f.readEffort(); e != "" {
 		r.Effort = e
@@ -111,6 +111,22 @@ func (f *fields) readTemplate(r *chat.Request) {
 	if r.Thinking == nil && r.Effort != "" {
 		on := r.Effort != "none"
 		r.Thinking = &on
+	}
+}
+
+// takeOut deletes the variables that fields of the request set. The conversation itself has no other place than its fields.
+func (f *fields) takeOut(kwargs *fields, vars *ordjson.Object) {
+	for _, name := range []string{"enable_thinking", "reasoning_effort", "add_generation_prompt", "continue_final_message"} {
+		vars.Delete(name)
+	}
+	for _, name := range []string{"messages", "tools"} {
+		if kwargs.raw(name) != nil {
+			f.unknown = append(f.unknown, kwargs.param(name))
+		}
+		vars.Delete(name)
+	}
+	if f.raw("documents") != nil {
+		vars.Delete("documents")
 	}
 }
 
@@ -140,7 +156,7 @@ func (f *fields) readEffort() string {
 			return strconv.FormatInt(n, 10)
 		}
 	default:
-		f.wrongType(name, "a string", v)
+		f.wrongType(name, "a string or a number", v)
 		return ""
 	}
 	f.outOfRange(name, "none, minimal, low, medium, high, xhigh, max or a number from 1 to 100")
@@ -154,8 +170,10 @@ func (f *fields) readThinking(r *chat.Request) *bool {
 		return nil
 	}
 	r.Budget = o.readBudget("budget_tokens")
+	kind := o.str("type")
+	o.leftovers()
 	on := false
-	switch o.str("type") {
+	switch kind {
 	case "enabled":
 		on = true
 	case "disabled":

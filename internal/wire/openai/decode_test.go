@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
@@ -87,6 +88,11 @@ func TestChatFieldsThatAreMalformed(t *testing.T) {
 		{`{` + hi + `,"cache_salt":""}`, "cache_salt", "invalid_value", ""},
 		{`{` + hi + `,"session_id":"` + strings.Repeat("ä", 513) + `"}`, "session_id", "invalid_value", ""},
 		{`{` + hi + `,"continue_final_message":true,"add_generation_prompt":true}`, "continue_final_message", "invalid_value", "Cannot set both"},
+		{`{` + hi + `,"chat_template_kwargs":{"continue_final_message":true,"add_generation_prompt":true}}`, "continue_final_message", "invalid_value", "Cannot set both"},
+		{`{` + hi + `,"chat_template_kwargs":{"continue_final_message":1}}`, "chat_template_kwargs.continue_final_message", "invalid_type", ""},
+		{`{` + hi + `,"response_format":{}}`, "response_format.type", "missing_required_parameter", ""},
+		{`{` + hi + `,"stop":1}`, "stop", "invalid_type", "stop must be a string or an array of strings, got a number."},
+		{`{` + hi + `,"reasoning_effort":{}}`, "reasoning_effort", "invalid_type", "a string or a number"},
 		{`{` + hi + `,"chat_template_kwargs":{"tokenize":false}}`, "chat_template_kwargs.tokenize", "invalid_value", ""},
 		{`{` + hi + `,"reasoning_effort":"zzz"}`, "reasoning_effort", "invalid_value", ""},
 		{`{` + hi + `,"reasoning_effort":101}`, "reasoning_effort", "invalid_value", ""},
@@ -354,5 +360,50 @@ func TestTokenizingATextNamesTheFieldsOfConversations(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"tools", "add_generation_prompt"}, r.Unknown); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// They were passed over without a word, strict or not.
+func TestUnknownKeysInsideOptionsAreNamed(t *testing.T) {
+	for _, tt := range []struct{ fields, want string }{
+		{`"thinking":{"type":"enabled","budget_tokens":8,"clear_thinking":false}`, "thinking.clear_thinking"},
+		{`"response_format":{"type":"text","schema":{}}`, "response_format.schema"},
+		{`"stream":true,"stream_options":{"include_usage":true,"foo":1}`, "stream_options.foo"},
+		{`"chat_template_kwargs":{"any":1,"messages":[]}`, "chat_template_kwargs.messages"},
+		{`"chat_template_kwargs":{"tools":[]}`, "chat_template_kwargs.tools"},
+	} {
+		r, err := DecodeChat([]byte(`{` + hi + `,` + tt.fields + `}`))
+		if err != nil {
+			t.Errorf("%s: %v", tt.fields, err)
+			continue
+		}
+		if diff := cmp.Diff([]string{tt.want}, r.Unknown); diff != "" {
+			t.Errorf("%s:\n%s", tt.fields, diff)
+		}
+	}
+}
+
+// vLLM's clients set there what has a field of its own, too.
+func TestTemplateArgumentsStandInForFields(t *testing.T) {
+	for _, tt := range []struct {
+		fields         string
+		open, generate bool
+		documents      string // among the template's variables
+	}{
+		{`"chat_template_kwargs":{"continue_final_message":true}`, true, false, "null"},
+		{`"continue_final_message":false,"chat_template_kwargs":{"continue_final_message":true}`, false, true, "null"},
+		{`"chat_template_kwargs":{"documents":[{"text":"a"}]}`, false, true, `[{"text":"a"}]`},
+		{`"documents":[{"text":"b"}],"chat_template_kwargs":{"documents":[{"text":"a"}]}`, false, true, "null"},
+	} {
+		r, err := DecodeChat([]byte(`{` + hi + `,` + tt.fields + `}`))
+		if err != nil {
+			t.Errorf("%s: %v", tt.fields, err)
+			continue
+		}
+		documents, _ := r.Chat.Kwargs.Get("documents")
+		if r.Chat.ContinueFinal != tt.open || r.Chat.AddGenerationPrompt != tt.generate || ordjson.Marshal(documents) != tt.documents {
+			t.Errorf("%s: open %v, generation prompt %v, documents %s, want %v, %v, %s",
+				tt.fields, r.Chat.ContinueFinal, r.Chat.AddGenerationPrompt, ordjson.Marshal(documents), tt.open, tt.generate, tt.documents)
+		}
 	}
 }

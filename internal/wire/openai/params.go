@@ -178,10 +178,13 @@ func (f *fields) readBias() []chat.TokenBias {
 }
 
 func (f *fields) readStops(p *chat.Params) {
-	if s, ok := f.raw("stop").(string); ok {
-		p.Stop = []string{s}
-	} else {
+	switch v := f.raw("stop").(type) {
+	case string:
+		p.Stop = []string{v}
+	case nil, []any:
 		p.Stop = f.strings("stop")
+	default:
+		f.wrongType("stop", "a string or an array of strings", v)
 	}
 	if len(p.Stop) > maxStops {
 		f.fail(CodeInvalidValue, "stop", "stop can have at most %d strings, got %d.", maxStops, len(p.Stop))
@@ -302,6 +305,9 @@ func (f *fields) readResponseFormat() {
 	kind := o.str("type")
 	switch kind {
 	case "text":
+		o.leftovers()
+	case "":
+		f.fail(CodeMissing, o.param("type"), "Missing required parameter: '%s'.", o.param("type"))
 	case "json_schema":
 		if o.raw("json_schema") == nil {
 			f.fail(CodeMissing, "response_format", "When response_format type is 'json_schema', the 'json_schema' field must be provided.")
