@@ -165,3 +165,17 @@ func TestThePlaygroundIsStrict(t *testing.T) {
 		t.Errorf("explain on /v1/completions: notice %q", a.Header.Get("X-Sampo-Notice"))
 	}
 }
+
+func TestUnknownQueriesBelowAPIAreRefused(t *testing.T) {
+	s := say(t, "a")
+	for _, a := range []answerOf{
+		s.do("GET", "/api/health?colour=1", ""), s.do("GET", "/api/openapi.json?colour", ""), s.post(playgroundPath+"?colour=1", `{"prompt":"a"}`),
+	} {
+		if _, _, param, code := a.problem(t); a.StatusCode != 400 || param != "colour" || code != "unknown_parameter" {
+			t.Errorf("got %d, param %q, code %q, want 400 unknown_parameter that names colour", a.StatusCode, param, code)
+		}
+	}
+	if a := s.do("GET", "/v1/models?limit=3", ""); a.StatusCode != 200 { // clients of others send what others know
+		t.Errorf("got %d %s, want 200", a.StatusCode, a.body)
+	}
+}

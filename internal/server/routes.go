@@ -103,9 +103,27 @@ func (s *Server) serve(x *exchange) error {
 	case !key.may(route):
 		return errScope(x.id, key, route)
 	}
+	if err := checkQuery(x.r, route); err != nil {
+		return err
+	}
 	x.route, x.api = route.Path, route.API
 	if x.api != "" {
 		x.span = s.cfg.Tracer.Start(x.r, x.route, x.begun)
 	}
 	return route.handle(s, x)
+}
+
+// checkQuery refuses parameters that a route below /api does not know: both ends of those are ours.
+func checkQuery(r *http.Request, route Route) error {
+	if !strings.HasPrefix(route.Path, "/api/") {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+		if !slices.ContainsFunc(route.Query, func(p Param) bool { return p.Name == name }) {
+			p := errUnknownField(name)
+			p.early = true
+			return p
+		}
+	}
+	return nil
 }
