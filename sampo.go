@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -50,6 +51,19 @@ type Options struct {
 	ChatTemplate string // source of a chat template in place of the model's own
 }
 
+// check refuses what no machine has.
+func (o Options) check() error {
+	switch {
+	case o.Threads < 0 || o.Threads > tensor.MaxThreads:
+		return fmt.Errorf("sampo: Threads: got %d, want 0 to %d", o.Threads, tensor.MaxThreads)
+	case o.CacheBytes < 0:
+		return fmt.Errorf("sampo: CacheBytes: got %d, want at least 0", o.CacheBytes)
+	case o.Context < 0:
+		return fmt.Errorf("sampo: Context: got %d, want at least 0", o.Context)
+	}
+	return nil
+}
+
 // A Model is an open model.
 type Model struct {
 	local *local.Model
@@ -59,7 +73,13 @@ type Model struct {
 // Load opens a model: "sampo/mini-chat", which is part of every program; the path of a GGUF file or of a folder with
 // safetensors; or the name of a model that is already on this machine, such as "owner/name" or "owner/name:Q4_K_M".
 // It downloads nothing.
+//
+// A name is looked up in the folders where other programs keep their models by default, in the user's home: the environment is not
+// read, so models that HF_HOME and its like have moved are loaded by their paths.
 func Load(name string, opt Options) (*Model, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
 	b, err := open(name, opt)
 	if err != nil {
 		return nil, err
@@ -133,6 +153,9 @@ func (m *Model) Generate(ctx context.Context, prompt string, params SamplingPara
 		p.MaxTokens = &few
 	}
 	return deltas(func() (*answer.Stream, error) {
+		if err := params.check(); err != nil {
+			return nil, err
+		}
 		return m.local.Complete(ctx, chat.Completion{Prompts: []chat.Prompt{{Text: prompt}}, Params: p})
 	})
 }
@@ -156,6 +179,9 @@ func (m *Model) Chat(ctx context.Context, messages []Message, params SamplingPar
 	return deltas(func() (*answer.Stream, error) {
 		if len(messages) == 0 {
 			return nil, errors.New("sampo: a conversation needs at least one message")
+		}
+		if err := params.check(); err != nil {
+			return nil, err
 		}
 		return m.local.Chat(ctx, r)
 	})
@@ -220,6 +246,25 @@ type SamplingParams struct {
 	Logprobs     *int // nil: none; N: of each token and of the N best ones
 
 	Thinking *bool // Chat with a reasoning model: think first; nil: as its template has it
+}
+
+// check refuses what the neutral parameters cannot say. All else is checked against the model.
+func (s SamplingParams) check() error {
+	for id, bias := range s.LogitBias {
+		added := float64(float32(bias))
+		switch {
+		case int(token.ID(id)) != id:
+			return fmt.Errorf("sampo: LogitBias: token %d is in no vocabulary", id)
+		case math.IsNaN(added) || math.IsInf(added, 0):
+			return fmt.Errorf("sampo: LogitBias: got %v for token %d, want a finite float32", bias, id)
+		}
+	}
+	for _, id := range s.StopTokenIDs {
+		if int(token.ID(id)) != id {
+			return fmt.Errorf("sampo: StopTokenIDs: token %d is in no vocabulary", id)
+		}
+	}
+	return nil
 }
 
 // chat maps the parameters to the neutral ones.

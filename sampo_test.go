@@ -5,6 +5,7 @@ package sampo_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -211,5 +212,33 @@ func TestAProgramOutsideTheModuleUsesThePublicPackage(t *testing.T) {
 	}
 	if len(strings.TrimSpace(string(out))) == 0 {
 		t.Error("the program printed nothing")
+	}
+}
+
+// Too many threads ended the program, and a token far outside the vocabulary stood for another one.
+func TestWhatTheLibraryCannotDoIsAnError(t *testing.T) {
+	for field, opt := range map[string]sampo.Options{"Threads": {Threads: 5000}, "Context": {Context: -1}, "CacheBytes": {CacheBytes: -1}} {
+		m, err := sampo.Load("sampo/mini-chat", opt)
+		if err == nil {
+			_ = m.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), field+": got ") {
+			t.Errorf("%+v: got %v, want an error of %s", opt, err, field)
+		}
+	}
+	m := load(t)
+	for name, params := range map[string]sampo.SamplingParams{
+		"LogitBias: token 1099511627781 ":        {LogitBias: map[int]float64{1<<40 + 5: 1}},
+		"LogitBias: got NaN for token 5":         {LogitBias: map[int]float64{5: math.NaN()}},
+		"LogitBias: got 1e+300 for token 5":      {LogitBias: map[int]float64{5: 1e300}},
+		"StopTokenIDs: token -1099511627776 is ": {StopTokenIDs: []int{-1 << 40}},
+	} {
+		_, err := sampo.Text(m.Generate(t.Context(), "Hello", params))
+		_, err2 := sampo.Text(m.Chat(t.Context(), []sampo.Message{{Role: "user", Content: "Hello"}}, params))
+		for _, err := range []error{err, err2} {
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%+v: got %v, want %q", params, err, name)
+			}
+		}
 	}
 }
