@@ -3,14 +3,16 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -77,7 +79,7 @@ func diagnose(env *Env) *diagnosis {
 	}
 	d.lookAtHome()
 	d.lookAtStores(env)
-	d.lookAtPort()
+	d.lookAtPort(d.lookAtConfig(env))
 	if d.Tier != d.Detected {
 		d.problem("SAMPO_CPU masks the tier %s", d.Detected)
 	}
@@ -113,9 +115,23 @@ func (d *diagnosis) lookAtHome() {
 	default:
 		d.HomeState = "ok"
 	}
-	if path := filepath.Join(d.Home, "config.yaml"); fileExists(path) {
+}
+
+// lookAtConfig finds the configuration file and the port that serve would take by it or by the environment.
+func (d *diagnosis) lookAtConfig(env *Env) (port string) {
+	if path, _ := configPath(env, ""); fileExists(path) {
 		d.ConfigFile = path
 	}
+	file, _, err := readConfig(env, "")
+	if err != nil {
+		return fmt.Sprint(defaultPort) // that the file is wrong was said of its folders of models
+	}
+	port = cmp.Or(env.Getenv("SAMPO_PORT"), file["port"].text, fmt.Sprint(defaultPort))
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		d.problem("the port is %q, want 0 to 65535; it comes from SAMPO_PORT or the configuration", port)
+		return fmt.Sprint(defaultPort)
+	}
+	return port
 }
 
 func fileExists(path string) bool {
@@ -142,9 +158,14 @@ func (d *diagnosis) lookAtStores(env *Env) {
 }
 
 // lookAtPort finds out whether serve could listen.
-func (d *diagnosis) lookAtPort() {
-	address := net.JoinHostPort(defaultHost, fmt.Sprint(defaultPort))
+func (d *diagnosis) lookAtPort(port string) {
+	address := net.JoinHostPort(defaultHost, port)
 	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EACCES) {
+		d.Port = address + " is not open to this user"
+		d.problem("%s; --port chooses another one", d.Port)
+		return
+	}
 	if err != nil {
 		d.Port = address + " is in use"
 		d.problem("%s is in use: another sampo may be running; --port chooses another one", address)

@@ -19,6 +19,7 @@ import (
 	"github.com/sampo-ai/sampo/assets"
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/local"
+	"github.com/sampo-ai/sampo/internal/prompt"
 	"github.com/sampo-ai/sampo/internal/registry"
 	"github.com/sampo-ai/sampo/internal/tensor"
 )
@@ -47,11 +48,18 @@ func (e *Env) modelFolders() ([]string, error) {
 	}
 	folders := slices.Clone(e.modelsDirs)
 	for i, f := range folders {
-		if rest, ok := strings.CutPrefix(f, "~"+string(filepath.Separator)); ok {
-			folders[i] = filepath.Join(e.HomeDir, rest)
-		}
+		folders[i] = e.inHome(f)
 	}
 	return folders, nil
+}
+
+// inHome replaces the sign of the user's home that a path begins with: a shell does so for an argument, and nobody for the value of
+// a variable or of the configuration.
+func (e *Env) inHome(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok {
+		return filepath.Join(e.HomeDir, rest)
+	}
+	return path
 }
 
 // modelFlags are the flags of every command that runs a model.
@@ -150,6 +158,11 @@ func checkCacheType(name string) error {
 // bundleOptions reads what the flags say of files.
 func (f *modelFlags) bundleOptions() (bundle.Options, error) {
 	source, err := readTemplate(f.chatTemplate)
+	if err == nil && source != "" {
+		if _, bad := prompt.New(source, prompt.Options{Name: f.chatTemplate, Clock: time.Now}); bad != nil {
+			err = usagef("--chat-template: %v", bad)
+		}
+	}
 	return bundle.Options{Name: f.modelID, ChatTemplate: source}, err
 }
 

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -56,14 +57,14 @@ func fillFlag(env *Env, f *pflag.Flag, file map[string]setting) error {
 	}
 	variable := "SAMPO_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 	if value := env.Getenv(variable); value != "" {
-		return setFlag(f, variable, value)
+		return setFlag(f, variable, env.inHome(value))
 	}
 	if value, ok := file[f.Name]; ok {
 		key := "config: " + strings.ReplaceAll(f.Name, "-", "_")
 		if _, list := f.Value.(pflag.SliceValue); value.list && !list {
 			return usagef("%s: a list is not expected here", key)
 		}
-		return setFlag(f, key, value.text)
+		return setFlag(f, key, env.inHome(value.text))
 	}
 	return nil
 }
@@ -84,16 +85,18 @@ type setting struct {
 	list bool
 }
 
+// configPath returns where the configuration file is, and whether somebody named it.
+func configPath(env *Env, path string) (_ string, named bool) {
+	if path = cmp.Or(path, env.inHome(env.Getenv("SAMPO_CONFIG"))); path != "" {
+		return path, true
+	}
+	return filepath.Join(env.home(), "config.yaml"), false
+}
+
 // readConfig reads the configuration file into flag names and values, and its list of models. Without a path the file in
 // the home is read if it is there.
 func readConfig(env *Env, path string) (map[string]setting, []string, error) {
-	named := path != "" || env.Getenv("SAMPO_CONFIG") != ""
-	if path == "" {
-		path = env.Getenv("SAMPO_CONFIG")
-	}
-	if path == "" {
-		path = filepath.Join(env.home(), "config.yaml")
-	}
+	path, named := configPath(env, path)
 	text, err := readSmall(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil, nil, nil
@@ -108,6 +111,9 @@ func readConfig(env *Env, path string) (map[string]setting, []string, error) {
 	models, err := takeModels(tree)
 	if err != nil {
 		return nil, nil, err
+	}
+	for i, name := range models {
+		models[i] = env.inHome(name)
 	}
 	values := map[string]setting{}
 	if err := flatten(values, "", tree); err != nil {
