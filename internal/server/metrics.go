@@ -235,7 +235,13 @@ func (s *Server) metricsPage(x *exchange) error {
 	}
 	var page bytes.Buffer
 	enc := expfmt.NewEncoder(&page, format)
+	last := "" // families are sorted by name
 	for _, f := range families {
+		// OpenMetrics takes _total off a counter's name; what is then left may be the name of a gauge.
+		if format.FormatType() == expfmt.TypeOpenMetrics && f.GetName() == last+"_total" {
+			continue
+		}
+		last = f.GetName()
 		if err := enc.Encode(f); err != nil {
 			return err
 		}

@@ -92,6 +92,25 @@ func TestMetricsPageHasItsContentTypes(t *testing.T) {
 	}
 }
 
+// A parser that keeps to the rules took none of the page: two families had one name.
+func TestOpenMetricsNamesEachFamilyOnce(t *testing.T) {
+	r := say(t, "a").do(http.MethodGet, "/metrics", "", "Accept: application/openmetrics-text; version=1.0.0")
+	seen := map[string]bool{}
+	for line := range strings.Lines(r.body) {
+		if !strings.HasPrefix(line, "# TYPE ") {
+			continue
+		}
+		if name := strings.Fields(line)[2]; seen[name] {
+			t.Errorf("two families are named %s", name)
+		} else {
+			seen[name] = true
+		}
+	}
+	if !seen["go_memstats_alloc_bytes"] || !seen["vllm:generation_tokens"] {
+		t.Errorf("families are missing: %v", seen)
+	}
+}
+
 func TestKeysAreCountedAndKeepTheirCachesApart(t *testing.T) {
 	m, engine := bytechat.Say("m", "a<|im_end|>")
 	s := start(t, m, engine, func(c *Config) { c.Keys = []Key{{Secret: "one"}, {Secret: "two"}} })
