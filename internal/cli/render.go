@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,6 +79,9 @@ func (f *renderFlags) render(env *Env, name string) error {
 	if !ok {
 		return usagef("render: standard input is not a JSON object")
 	}
+	if err := checkRequest(env, request); err != nil {
+		return err
+	}
 	form := prompt.Served
 	if f.raw {
 		form = prompt.Raw
@@ -91,6 +96,30 @@ func (f *renderFlags) render(env *Env, name string) error {
 	}
 	_, err = io.WriteString(env.Stdout, prompt.Text(segments))
 	return err
+}
+
+// requestFields are what render reads of a request.
+var requestFields = []string{
+	"messages", "tools", "documents", "add_generation_prompt", "continue_final_message", "kwargs",
+	"bos_token", "eos_token", "unk_token", "pad_token",
+}
+
+// checkRequest warns of fields that change nothing here, such as others of a chat request, and refuses what the server does, too.
+func checkRequest(env *Env, request *ordjson.Object) error {
+	var ignored []string
+	for name := range request.All() {
+		if !slices.Contains(requestFields, name) {
+			ignored = append(ignored, name)
+		}
+	}
+	if len(ignored) > 0 {
+		env.warn("the request has fields that render ignores: %s; variables of the template go into kwargs", strings.Join(ignored, ", "))
+	}
+	add, _ := request.Get("add_generation_prompt")
+	if open, _ := request.Get("continue_final_message"); open == true && add == true {
+		return usagef("render: continue_final_message and add_generation_prompt exclude each other")
+	}
+	return nil
 }
 
 // time returns the time that the template sees. One that was given is taken as written, whatever the zone here.
