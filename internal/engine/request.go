@@ -60,13 +60,14 @@ func newRequest(req inference.Request, cfg *Config) (*request, error) {
 	r.Choices = max(1, req.Choices)
 	r.forked = r.Choices == 1
 	params := samplingParams(&r.Request)
+	state := sampler.NewState(params, req.Prompt, 0)
 	for i := range r.Choices {
 		if i > 0 && (params.Temperature == 0 || r.maxOutput == 0) {
 			r.choices[0].numbers = append(r.choices[0].numbers, i)
 			r.forked = true
 			continue
 		}
-		c := &choice{req: r, numbers: []int{i}, state: sampler.NewState(params, req.Prompt, seed(&req, i))}
+		c := &choice{req: r, numbers: []int{i}, state: state.Sibling(seed(&req, i))}
 		c.long = cfg.longAfter > 0 && len(req.Prompt) > cfg.longAfter
 		c.seq.Owner, c.seq.Priority, c.seq.Tenant = c, req.Priority, req.Tenant
 		r.choices = append(r.choices, c)

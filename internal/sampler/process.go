@@ -38,11 +38,14 @@ func (s *Sampler) process(logits []float32, st *State) []float32 {
 			z[b.Token] += b.Value
 		}
 	}
-	if st.repeats() {
-		z.repeat(st.seen, p.Repetition)
+	for _, id := range st.prompt {
+		z.repeat(id, p.Repetition)
 	}
 	for _, t := range st.seen {
-		if t.times > 0 && z.has(t.id) {
+		if !t.old && st.repeats() {
+			z.repeat(t.id, p.Repetition)
+		}
+		if z.has(t.id) {
 			z[t.id] -= float32(p.Frequency * t.times)
 			z[t.id] -= p.Presence
 		}
@@ -87,17 +90,15 @@ func (z row) allow(mask *token.Mask) {
 // mostLogit is what a tiny penalty can make of a logit: still finite when it is divided by the least temperature.
 const mostLogit = math.MaxFloat32 / 128
 
-// repeat applies the repetition penalty.
+// repeat applies the repetition penalty to a token.
 //
 // Keskar et al. 2019 (arXiv:1909.05858), with multiplication for negative logits as everyone has it since.
-func (z row) repeat(tokens []seen, penalty float32) {
-	for _, t := range tokens {
-		switch {
-		case !z.has(t.id), z[t.id] > mostLogit: // what is not finite must be found
-		case z[t.id] > 0:
-			z[t.id] = min(z[t.id]/penalty, mostLogit)
-		default:
-			z[t.id] *= penalty
-		}
+func (z row) repeat(id token.ID, penalty float32) {
+	switch {
+	case !z.has(id), z[id] > mostLogit: // what is not finite must be found
+	case z[id] > 0:
+		z[id] = min(z[id]/penalty, mostLogit)
+	default:
+		z[id] *= penalty
 	}
 }

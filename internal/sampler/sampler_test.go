@@ -212,3 +212,30 @@ func TestTinyPenaltyLeavesLogitsFinite(t *testing.T) {
 		}
 	}
 }
+
+// Each of 64 choices kept the prompt's tokens for itself: a request of 40 KB took 28 MB while it waited.
+func TestChoicesShareTheirPrompt(t *testing.T) {
+	prompt := make([]token.ID, 5000)
+	for i := range prompt {
+		prompt[i] = token.ID(i)
+	}
+	p := Params{Repetition: 1.5, Frequency: 0.5}
+	first := NewState(p, prompt, 0)
+	if n := testing.AllocsPerRun(100, func() { first.Sibling(1) }); n > 1 {
+		t.Errorf("a sibling allocates %v times, want once", n)
+	}
+	second := first.Sibling(1)
+	logits := make([]float32, 6000)
+	logits[10], logits[5500], logits[5501] = 4, 3.5, 3
+	for range 6 {
+		first.Add(5500)
+	}
+	for name, tt := range map[string]struct {
+		st   *State
+		want token.ID
+	}{"with output": {first, 5501}, "without": {second, 5500}, "from the start": {NewState(p, prompt, 1), 5500}} {
+		if got, err := New(len(logits)).Sample(logits, tt.st); err != nil || got != tt.want {
+			t.Errorf("%s: got %d, %v, want %d", name, got, err, tt.want)
+		}
+	}
+}

@@ -37,6 +37,7 @@ type State struct {
 	seed   uint64
 	count  int        // output tokens
 	output []token.ID // kept for bad words only
+	prompt []token.ID // its different tokens in rising order, kept for the repetition penalty only; siblings share it
 	seen   []seen     // kept for penalties only
 	index  map[token.ID]int
 
@@ -45,22 +46,31 @@ type State struct {
 	forced   []token.ID
 }
 
-// seen is a token of the prompt or the output.
+// seen is a token of the output.
 type seen struct {
 	id    token.ID
-	times float32 // in the output
+	times float32
+	old   bool // the prompt has it, too
 }
 
 // NewState returns the state of a choice that has no output yet. The seed decides its draws.
 func NewState(params Params, prompt []token.ID, seed uint64) *State {
 	s := &State{params: params, seed: seed}
 	if s.repeats() {
-		for _, id := range prompt {
-			s.see(id)
-		}
+		s.prompt = slices.Clone(prompt)
+		slices.Sort(s.prompt)
+		s.prompt = slices.Compact(s.prompt)
 	}
 	s.beginThinking()
 	return s
+}
+
+// Sibling returns the state of another choice that continues the same prompt, which is kept once for all of them. Neither s
+// nor the choice has any output yet.
+func (s *State) Sibling(seed uint64) *State {
+	other := *s
+	other.seed = seed
+	return &other
 }
 
 // Add says that id is the next output token.
@@ -94,15 +104,17 @@ func (s *State) see(id token.ID) int {
 	if s.index == nil {
 		s.index = map[token.ID]int{}
 	}
+	_, old := slices.BinarySearch(s.prompt, id)
 	s.index[id] = len(s.seen)
-	s.seen = append(s.seen, seen{id: id})
+	s.seen = append(s.seen, seen{id: id, old: old})
 	return len(s.seen) - 1
 }
 
 // plain reports whether Sample may use the row as it is.
 func (s *State) plain() bool {
 	p := &s.params
-	return p.Allowed == nil && len(p.BadWords) == 0 && s.count >= p.MinTokens && len(p.Bias) == 0 && len(s.seen) == 0 && len(s.forced) == 0
+	return p.Allowed == nil && len(p.BadWords) == 0 && s.count >= p.MinTokens && len(p.Bias) == 0 &&
+		len(s.prompt)+len(s.seen)+len(s.forced) == 0
 }
 
 // completes reports whether the last token of word would complete it now.
