@@ -148,6 +148,9 @@ func takeModels(tree map[string]any) ([]string, error) {
 func flatten(dst map[string]setting, prefix string, tree map[string]any) error {
 	for key, value := range tree {
 		name := prefix + strings.ReplaceAll(key, "_", "-")
+		if _, twice := dst[name]; twice {
+			return usagef("config: %s is there twice, in two spellings", strings.ReplaceAll(name, "-", "_"))
+		}
 		switch v := value.(type) {
 		case map[string]any:
 			if err := flatten(dst, name+"-", v); err != nil {
