@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/sampo-ai/sampo/internal/kvcache"
@@ -40,8 +41,8 @@ type block struct {
 
 // A revival is how far the blocks of a request were looked for on the disk.
 type revival struct {
-	next int // block
-	hash kvcache.Hash
+	hashes []kvcache.Hash // of the blocks that memory has now
+	free   []int          // of each group: how many of them nobody uses
 }
 
 func newSpill(store *disk.Store, cache *model.Cache, c model.Config) *spill {
@@ -149,6 +150,7 @@ func (s *spill) revive(pool *kvcache.Pool, ready func(*request)) {
 		}
 		s.waiting = s.waiting[1:]
 		if !r.gone {
+			r.revival.settle(pool)
 			ready(r)
 		}
 	}
@@ -157,20 +159,54 @@ func (s *spill) revive(pool *kvcache.Pool, ready func(*request)) {
 // step looks for the next block of a request's prompt. It returns false at the end of what can be had.
 func (s *spill) step(pool *kvcache.Pool, r *request) bool {
 	v, size := &r.revival, pool.BlockSize()
-	if v.next == 0 {
-		v.hash = r.choices[0].root()
+	next, parent := len(v.hashes), r.choices[0].root()
+	if next > 0 {
+		parent = v.hashes[next-1]
+	} else {
+		v.free = make([]int, len(pool.Groups()))
 	}
-	if (v.next+1)*size >= len(r.Prompt) { // the last token is computed in any case
+	if (next+1)*size >= len(r.Prompt) { // the last token is computed in any case
 		return false
 	}
-	v.hash = kvcache.Chain(v.hash, r.Prompt[v.next*size:(v.next+1)*size])
-	v.next++
+	hash := kvcache.Chain(parent, r.Prompt[next*size:(next+1)*size])
 	for g, group := range pool.Groups() {
-		if !pool.Find(g, v.hash) && !s.adopt(pool, g, v.hash, r.Tenant) && group.Kind == kvcache.All {
+		if !s.have(pool, g, hash, r) && group.Kind == kvcache.All {
 			return false
 		}
 	}
+	v.hashes = append(v.hashes, hash)
 	return true
+}
+
+// have reports whether memory has a block of a request's prompt, perhaps from the disk now. None is evicted for it that belongs
+// to the prompt's beginning: what follows is worth nothing without that.
+func (s *spill) have(pool *kvcache.Pool, g int, hash kvcache.Hash, r *request) bool {
+	v := &r.revival
+	found, free := pool.Find(g, hash)
+	if !found {
+		if pool.Groups()[g].Kind == kvcache.All && v.free[g] >= pool.Free(g) {
+			return false
+		}
+		found = s.adopt(pool, g, hash, r.Tenant)
+		free = found
+	}
+	if free {
+		v.free[g]++
+	}
+	return found
+}
+
+// settle lets the last of the blocks be reused first, as those of a sequence that ended.
+func (v *revival) settle(pool *kvcache.Pool) {
+	for g, group := range pool.Groups() {
+		if group.Kind != kvcache.All { // a window wants the last ones
+			continue
+		}
+		for _, hash := range slices.Backward(v.hashes) {
+			pool.Find(g, hash)
+		}
+	}
+	v.hashes = nil
 }
 
 // adopt reads a block into a free one.

@@ -106,6 +106,43 @@ func TestBlocksOutliveARestartAndEviction(t *testing.T) {
 	}
 }
 
+// Blocks of a prompt that did not all find room evicted each other, the first ones first: nothing was left of what was read.
+func TestThePromptsBeginningStaysWhenItsBlocksDoNotAllFindRoom(t *testing.T) {
+	const size, all = model.BlockSize, 6
+	store, err := disk.Open(t.TempDir(), []byte("fake"), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRequest(plainRequest(make([]token.ID, all*size+1), 1), &Config{MaxContext: 400, Vocab: fakeVocab})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := r.choices[0].root()
+	for range all {
+		hash = kvcache.Chain(hash, r.Prompt[:size])
+		if err := store.Write(disk.Name{Hash: hash}, make([]byte, 8)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool, err := kvcache.New(kvcache.Config{BlockSize: size, Groups: []kvcache.Group{{}}, Blocks: []int{5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached := func() int {
+		table := pool.NewTable(kvcache.Root(""), 0)
+		defer pool.Release(table)
+		return pool.Match(table, r.Prompt) / size
+	}
+	other := pool.NewTable(kvcache.Root("other"), 0)
+	pool.Grow(other, size)
+	s := spill{store: store, fill: func(int, kvcache.BlockID, []byte) {}, bytes: []int{8}, waiting: []*request{r}}
+	s.revive(pool, func(*request) {})
+	pool.Grow(other, 2*size) // takes a block
+	if got := cached(); got != 3 {
+		t.Errorf("%d blocks of the beginning are left, want 3", got)
+	}
+}
+
 func TestFlushWritesAllThatIsFree(t *testing.T) {
 	dir := t.TempDir()
 	e := withDisk(t, newFake(400), dir, Config{MaxContext: 400})

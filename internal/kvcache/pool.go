@@ -242,15 +242,15 @@ func (p *Pool) Release(t *Table) {
 	t.tokens, t.named = 0, 0
 }
 
-// Find reports whether group g has the block named h. A free one is then the last to be reused.
-func (p *Pool) Find(g int, h Hash) bool {
+// Find reports whether group g has the block named h, and whether it is free: then it is the last to be reused from now on.
+func (p *Pool) Find(g int, h Hash) (found, free bool) {
 	s := &p.stores[g]
-	b, ok := s.names[h]
-	if ok && s.blocks[b].refs == 0 {
+	b, found := s.names[h]
+	if free = found && s.blocks[b].refs == 0; free {
 		s.share(b)
 		s.drop(b)
 	}
-	return ok
+	return found, free
 }
 
 // Adopt names a free block of group g h, so that a sequence of the tenant may find it, and returns it. The caller fills it

@@ -189,7 +189,7 @@ func (l *ledger) save() {
 
 // restore brings back a saved block, unless it is still there.
 func (l *ledger) restore(s saved) {
-	if l.pool.Find(s.group, s.hash) {
+	if found, _ := l.pool.Find(s.group, s.hash); found {
 		return
 	}
 	if b := l.pool.Adopt(s.group, s.hash, "a"); b != None {
