@@ -177,6 +177,9 @@ func (r *Registry) pick(name string, all []Model) (Model, error) {
 		return Model{}, fmt.Errorf("registry: %s is on this machine but cannot be opened: %s (in %s)%s", broken[0].Name, broken[0].Problem, broken[0].where(), again)
 	}
 	if others = whole(others); len(others) > 0 {
+		if others[0].Store == Embedded {
+			return Model{}, fmt.Errorf("registry: %s is part of the program, which has it in one form: leave out %q", others[0].Name, ":"+variant)
+		}
 		return Model{}, &UnknownError{Name: name, Variants: names(others)}
 	}
 	return Model{}, unknown(name, whole(all))
