@@ -31,6 +31,7 @@ type spill struct {
 	free     chan []byte // buffers
 	done     sync.WaitGroup
 	losses   losses
+	buffer   []byte // of the engine, to read a block into
 }
 
 // A block is on its way to the disk.
@@ -215,10 +216,11 @@ func (s *spill) adopt(pool *kvcache.Pool, g int, hash kvcache.Hash, tenant strin
 	if !s.store.Has(name) {
 		return false
 	}
-	data, err := s.store.Read(name)
+	data, err := s.store.Read(name, s.buffer)
 	if err != nil || len(data) != s.bytes[g] {
 		return false // damaged: it is gone from the disk
 	}
+	s.buffer = data
 	b := pool.Adopt(g, hash, tenant)
 	if b == kvcache.None {
 		return false

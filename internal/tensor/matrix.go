@@ -4,6 +4,7 @@ package tensor
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/quant"
@@ -18,6 +19,7 @@ type Matrix struct {
 	rows, cols int
 	packed     *kernel.Panels   // of quantised weights
 	floats     kernel.FloatRows // of the others
+	memory     *offHeap         // where the bytes of either lie: the collector would let as much garbage gather as there are weights
 }
 
 // NewMatrix makes a matrix of a copy of data, weights of type t.
@@ -39,9 +41,11 @@ func NewMatrix(p *Pool, t quant.Type, rows, cols int, data []byte) (*Matrix, err
 		t, data = quant.Q80, withoutSums(p, rows, data)
 	}
 	if format, ok := packedFormats[t]; ok {
-		m.packed = packPanels(p, format, rows, cols/blockCols, data)
+		m.packed = &kernel.Panels{Format: format, Blocks: cols / blockCols}
+		m.packed.Bytes, m.memory = packPanels(p, *m.packed, rows, data)
 	} else {
-		m.floats = kernel.FloatRows{Type: floatTypes[t], Cols: cols, Bytes: copyRows(p, data)}
+		m.floats = kernel.FloatRows{Type: floatTypes[t], Cols: cols}
+		m.floats.Bytes, m.memory = copyRows(p, data)
 	}
 	return m, nil
 }
@@ -73,6 +77,7 @@ func (m *Matrix) Row(dst []float32, i int) {
 	if len(dst) != m.cols || i < 0 || i >= m.rows {
 		panic(fmt.Sprintf("tensor: row %d of [%d, %d] into %d values", i, m.rows, m.cols, len(dst)))
 	}
+	defer runtime.KeepAlive(m)
 	if m.packed != nil {
 		kernel.UnpackRow(dst, *m.packed, i)
 		return

@@ -24,19 +24,19 @@ var packedFormats = map[quant.Type]kernel.Format{
 	quant.MXFP4: kernel.MXFP4,
 }
 
-// packPanels copies stored rows into panels, on all threads. Rows that the last panel lacks are zeros.
+// packPanels copies stored rows into panels of the form of w, on all threads. Rows that the last panel lacks are zeros.
 //
-// Shapes: data holds rows of 32*blocks values of the format's type.
-func packPanels(p *Pool, f kernel.Format, rows, blocks int, data []byte) *kernel.Panels {
+// Shapes: data holds rows of 32*w.Blocks values of the format's type.
+func packPanels(p *Pool, w kernel.Panels, rows int, data []byte) (panels []byte, memory *offHeap) {
 	count := (rows + kernel.PanelRows - 1) / kernel.PanelRows
-	w := &kernel.Panels{Format: f, Blocks: blocks, Bytes: p.slab.take(count * f.PanelBytes(blocks))}
+	w.Bytes, memory = p.slab.take(count * w.Format.PanelBytes(w.Blocks))
 	rowBytes := len(data) / rows
 	p.Do(count, func(i, _ int) {
 		for o := i * kernel.PanelRows; o < min((i+1)*kernel.PanelRows, rows); o++ {
-			kernel.PackRow(*w, data[o*rowBytes:][:rowBytes], o)
+			kernel.PackRow(w, data[o*rowBytes:][:rowBytes], o)
 		}
 	})
-	return w
+	return w.Bytes, memory
 }
 
 // copyChunk is how many bytes a thread copies at a time.
@@ -44,12 +44,13 @@ const copyChunk = 1 << 20
 
 // copyRows copies stored rows to large pages, on all threads: a decode step that walks through a mapped file of 4 KiB pages
 // misses the TLB all the time.
-func copyRows(p *Pool, data []byte) []byte {
-	to := p.slab.take(len(data))[:len(data)]
+func copyRows(p *Pool, data []byte) (rows []byte, memory *offHeap) {
+	to, memory := p.slab.take(len(data))
+	to = to[:len(data)]
 	p.Do((len(data)+copyChunk-1)/copyChunk, func(i, _ int) {
 		copy(to[i*copyChunk:], data[i*copyChunk:min((i+1)*copyChunk, len(data))])
 	})
-	return to
+	return to, memory
 }
 
 // withoutSums makes Q8_0 blocks of Q8_1 blocks: those have a second half float, the scaled sum of the codes, which says

@@ -15,34 +15,32 @@ const (
 // A slab is memory that packed weights are cut from, so that small matrices lie on large pages too: walking through
 // weights of 4 KiB pages misses the TLB all the time. A slab is freed when the last matrix in it is.
 type slab struct {
-	free  []byte
-	taken int // bytes so far
+	memory *offHeap
+	free   []byte
+	taken  int // bytes so far
 }
 
-// take cuts n zeroed bytes that start on a cache line.
-func (s *slab) take(n int) []byte {
+// take cuts n zeroed bytes that start on a cache line. They live as long as what they are cut from.
+func (s *slab) take(n int) ([]byte, *offHeap) {
 	n = (n + lineBytes - 1) &^ (lineBytes - 1)
 	s.taken += n
 	if n > len(s.free) {
 		size := min(max(s.taken, leastBytes), slabBytes)
 		if n >= size/2 {
-			return largePages(n)
+			memory := newOffHeap(n + largePage)
+			return onLargePages(memory.bytes, n), memory
 		}
-		s.free = largePages(size)
+		s.memory = newOffHeap(size + largePage)
+		s.free = onLargePages(s.memory.bytes, size)
 	}
 	taken := s.free[:n:n]
 	s.free = s.free[n:]
-	return taken
+	return taken, s.memory
 }
 
-// largePages allocates zeroed bytes that start on a cache line, and where a large page begins if they fill one, on large pages
-// if the system has them to give.
-func largePages(n int) []byte {
-	if n < largePage {
-		return alignedBytes(n)
-	}
-	b := make([]byte, n+largePage)
-	giveBack(b)
+// onLargePages gives n bytes of b that begin where a large page does, on large pages if the system has them to give. B has at
+// least a page more.
+func onLargePages(b []byte, n int) []byte {
 	b = b[toPage(b):][:n:n]
 	adviseLargePages(b)
 	return b

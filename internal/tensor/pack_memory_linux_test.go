@@ -10,7 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
+
+	"github.com/sampo-ai/sampo/internal/quant"
 )
 
 // largePagesIn is how many bytes of the mappings that b has a part in are on large pages.
@@ -49,17 +52,15 @@ func write(b []byte) {
 // A model's weights lay on small pages where the program had used the memory before, and their first and last megabyte always.
 func TestWeightsLieOnLargePagesInUsedMemory(t *testing.T) {
 	fresh := newOffHeap(slabBytes + largePage)
-	defer fresh.free()
-	whole := fresh.bytes[toPage(fresh.bytes):][:slabBytes]
-	adviseLargePages(whole)
-	if write(whole); largePagesIn(t, whole) < slabBytes {
+	whole := onLargePages(fresh.bytes, slabBytes)
+	write(whole)
+	given := largePagesIn(t, whole)
+	fresh.free()
+	if given < slabBytes {
 		t.Skip("the system has no large pages to give")
 	}
-	for range 4 { // of which the collector frees some
-		write(make([]byte, slabBytes+largePage))
-	}
-	runtime.GC()
-	b := largePages(slabBytes)
+	var s slab
+	b, memory := s.take(slabBytes)
 	if i := slices.IndexFunc(b, func(v byte) bool { return v != 0 }); i >= 0 {
 		t.Fatalf("byte %d is %d, want 0", i, b[i])
 	}
@@ -67,5 +68,63 @@ func TestWeightsLieOnLargePagesInUsedMemory(t *testing.T) {
 	if got := largePagesIn(t, b); got < slabBytes {
 		t.Errorf("%d bytes are on large pages, want %d", got, slabBytes)
 	}
-	runtime.KeepAlive(b)
+	runtime.KeepAlive(memory)
+}
+
+// The collector waits until there is as much garbage as memory in use. Weights counted as such, so a server with a disk cache came
+// to take twice the memory of its model.
+func TestNoGarbageGathersForTheSakeOfWeights(t *testing.T) {
+	const rows, cols, most = 4096, 4096, 8 << 20
+	p := NewPool(1)
+	defer p.Close()
+	stored := make([]byte, rows*quant.Q80.RowBytes(cols))
+	floats := make([]byte, rows*quant.BF16.RowBytes(cols))
+	before := heapInUse()
+	packed, err := NewMatrix(p, quant.Q80, rows, cols, stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := NewMatrix(p, quant.BF16, rows, cols, floats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := heapInUse() - before; got > most {
+		t.Errorf("matrices of %d bytes take %d of the heap, want at most %d", packed.Bytes()+copied.Bytes(), got, most)
+	}
+	runtime.KeepAlive(stored)
+	runtime.KeepAlive(floats)
+}
+
+// heapInUse is what the collector finds in use.
+func heapInUse() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// Two matrices of one slab, which goes when both are gone and the pool has begun another one.
+func TestMemoryOfWeightsGoesBackToTheSystem(t *testing.T) {
+	const rows, cols = 2048, 4096 // a quarter of a slab each
+	p := NewPool(1)
+	defer p.Close()
+	stored := make([]byte, rows*quant.Q80.RowBytes(cols))
+	before := virtualPages(t)
+	var kept *Matrix
+	for range 40 {
+		m, err := NewMatrix(p, quant.Q80, rows, cols, stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = m
+	}
+	size := 40 * kept.Bytes() / os.Getpagesize()
+	for deadline := time.Now().Add(time.Minute); virtualPages(t) >= before+size/2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d pages are mapped, want about %d", virtualPages(t), before)
+		}
+		runtime.GC()
+	}
+	dst := make([]float32, cols)
+	kept.Row(dst, rows-1) // its own are there
 }

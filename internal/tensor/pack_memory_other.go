@@ -6,6 +6,3 @@ package tensor
 
 // adviseLargePages does nothing: the system decides.
 func adviseLargePages([]byte) {}
-
-// giveBack does nothing: the system knows of no other use.
-func giveBack([]byte) {}

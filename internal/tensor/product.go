@@ -5,6 +5,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/quant"
@@ -109,6 +110,7 @@ func (p *Pool) Mul(a *Activations, products ...Product) {
 	}
 	r.divide(bytes)
 	p.Do(min(p.threads, units), r.work)
+	runtime.KeepAlive(products) // whose weights lie outside the Go heap
 }
 
 // divide gives each thread a share of the units, of equal parts of all bytes of weights.

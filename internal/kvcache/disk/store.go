@@ -20,6 +20,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -164,18 +165,15 @@ func (s *Store) Write(n Name, contents []byte) error {
 		return nil
 	}
 	if s.Has(n) {
-		if old, err := s.Read(n); err == nil && bytes.Equal(old, contents) {
+		if old, err := s.Read(n, nil); err == nil && bytes.Equal(old, contents) {
 			return nil
 		}
 	}
-	data := make([]byte, 0, size)
-	data = append(append(data, s.header(n)...), contents...)
-	data = append(data, s.sum(data)...)
 	var remade error
-	err := s.put(n, data)
+	err := s.put(n, contents)
 	if errors.Is(err, fs.ErrNotExist) {
 		if remade, err = s.remake(); err == nil {
-			err = s.put(n, data)
+			err = s.put(n, contents)
 		}
 	}
 	if err != nil {
@@ -215,25 +213,26 @@ func (s *Store) remake() (remade, err error) {
 }
 
 // put writes a file under another name first, so that nobody meets half of it.
-func (s *Store) put(n Name, data []byte) error {
+func (s *Store) put(n Name, contents []byte) error {
 	f, err := wholefile.Create(s.dir, unfinished)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(data); err != nil {
-		f.Discard()
-		return err
+	header := s.header(n)
+	for _, part := range [][]byte{header, contents, s.sum(header, contents)} {
+		if _, err := f.Write(part); err != nil {
+			f.Discard()
+			return err
+		}
 	}
 	return f.Place(filepath.Join(s.dir, n.fileName()), os.Rename)
 }
 
-// Read returns a block's contents. The error is ErrDamaged, or that of the file system; the block is forgotten then.
-func (s *Store) Read(n Name) ([]byte, error) {
+// Read returns a block's contents, in the memory of buffer if they fit. The error is ErrDamaged, or that of the file system; the
+// block is forgotten then.
+func (s *Store) Read(n Name, buffer []byte) ([]byte, error) {
 	path := filepath.Join(s.dir, n.fileName())
-	data, err := os.ReadFile(path)
-	if err == nil && !s.whole(n, data) {
-		err = ErrDamaged
-	}
+	contents, err := s.get(n, path, buffer)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.files[n]
@@ -249,13 +248,36 @@ func (s *Store) Read(n Name) ([]byte, error) {
 	}
 	now := time.Now()
 	_ = os.Chtimes(path, now, now) // the order of use is worth no failure
-	return data[headerBytes : len(data)-sha256.Size], nil
+	return contents, nil
 }
 
-// whole reports whether data is what Write made of a block named n.
-func (s *Store) whole(n Name, data []byte) bool {
-	end := len(data) - sha256.Size
-	return end >= headerBytes && bytes.Equal(data[:headerBytes], s.header(n)) && bytes.Equal(data[end:], s.sum(data[:end]))
+// get reads a file, which must be what Write made of a block named n.
+func (s *Store) get(n Name, path string, buffer []byte) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	size := info.Size() - int64(headerBytes) - sha256.Size
+	if !info.Mode().IsRegular() || size < 0 || size > s.limit {
+		return nil, ErrDamaged
+	}
+	contents := slices.Grow(buffer[:0], int(size))[:size]
+	var header [headerBytes]byte
+	var sum [sha256.Size]byte
+	for _, part := range [][]byte{header[:], contents, sum[:]} {
+		if _, err := io.ReadFull(f, part); err != nil {
+			return nil, err
+		}
+	}
+	if !bytes.Equal(header[:], s.header(n)) || !bytes.Equal(sum[:], s.sum(header[:], contents)) {
+		return nil, ErrDamaged
+	}
+	return contents, nil
 }
 
 func (s *Store) header(n Name) []byte {
@@ -264,10 +286,11 @@ func (s *Store) header(n Name) []byte {
 	return binary.LittleEndian.AppendUint64(h, uint64(n.Group))
 }
 
-func (s *Store) sum(data []byte) []byte {
+func (s *Store) sum(header, contents []byte) []byte {
 	h := sha256.New()
 	h.Write(s.identity[:])
-	h.Write(data)
+	h.Write(header)
+	h.Write(contents)
 	return h.Sum(nil)
 }
 

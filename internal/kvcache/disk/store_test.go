@@ -41,14 +41,14 @@ func TestBlocksOutliveTheStore(t *testing.T) {
 	write(t, s, name(1, 1), "another group")
 	again := open(t, dir, "model", 1<<20)
 	for n, want := range map[Name]string{name(1, 0): "one", name(1, 1): "another group"} {
-		if got, err := again.Read(n); err != nil || string(got) != want || !again.Has(n) {
+		if got, err := again.Read(n, nil); err != nil || string(got) != want || !again.Has(n) {
 			t.Errorf("group %d: got %q, %v, want %q", n.Group, got, err, want)
 		}
 	}
 	if s.Bytes() != again.Bytes() {
 		t.Errorf("%d bytes, %d before", again.Bytes(), s.Bytes())
 	}
-	if _, err := again.Read(name(2, 0)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := again.Read(name(2, 0), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a block that was never written: %v", err)
 	}
 	if other := open(t, dir, "other model", 1<<20); other.Has(name(1, 0)) {
@@ -76,7 +76,7 @@ func TestDamagedFilesAreDropped(t *testing.T) {
 			if err := os.WriteFile(path, damage(bytes.Clone(data)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := s.Read(name(1, 0)); !errors.Is(err, ErrDamaged) {
+			if got, err := s.Read(name(1, 0), nil); !errors.Is(err, ErrDamaged) {
 				t.Errorf("got %q, %v, want ErrDamaged", got, err)
 			}
 			if _, err := os.Stat(path); s.Has(name(1, 0)) || s.Bytes() != 0 || !errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +93,7 @@ func TestAFileOfAnotherModelIsNotRead(t *testing.T) {
 	if err := os.Rename(filepath.Join(a.dir, name(1, 0).fileName()), filepath.Join(b.dir, name(1, 0).fileName())); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Read(name(1, 0)); !errors.Is(err, ErrDamaged) {
+	if got, err := b.Read(name(1, 0), nil); !errors.Is(err, ErrDamaged) {
 		t.Errorf("got %q, %v, want ErrDamaged", got, err)
 	}
 }
@@ -169,7 +169,7 @@ func TestTheLeastRecentlyUsedFilesMakeRoom(t *testing.T) {
 	for b := range byte(3) {
 		write(t, s, name(b, 0), "data")
 	}
-	if _, err := s.Read(name(0, 0)); err != nil {
+	if _, err := s.Read(name(0, 0), nil); err != nil {
 		t.Fatal(err)
 	}
 	write(t, s, name(3, 0), "data")
@@ -212,7 +212,7 @@ func TestWritingMendsWhatIsDamaged(t *testing.T) {
 			t.Errorf("block %d is sound before it was read", b)
 		}
 		write(t, s, name(b, 0), "contents")
-		if got, err := s.Read(name(b, 0)); err != nil || string(got) != "contents" || !s.Sound(name(b, 0)) {
+		if got, err := s.Read(name(b, 0), nil); err != nil || string(got) != "contents" || !s.Sound(name(b, 0)) {
 			t.Errorf("block %d: got %q, %v", b, got, err)
 		}
 	}
