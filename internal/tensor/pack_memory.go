@@ -2,7 +2,11 @@
 
 package tensor
 
-import "unsafe"
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+)
 
 const (
 	lineBytes = 64
@@ -27,15 +31,49 @@ func (s *slab) take(n int) ([]byte, *offHeap) {
 	if n > len(s.free) {
 		size := min(max(s.taken, leastBytes), slabBytes)
 		if n >= size/2 {
-			memory := newOffHeap(n + largePage)
+			memory := newWeights(n + largePage)
 			return onLargePages(memory.bytes, n), memory
 		}
-		s.memory = newOffHeap(size + largePage)
+		s.memory = newWeights(size + largePage)
 		s.free = onLargePages(s.memory.bytes, size)
 	}
 	taken := s.free[:n:n]
 	s.free = s.free[n:]
 	return taken, s.memory
+}
+
+// weights counts the memory of all weights, as the collector does not. It would not run while one model after the other is loaded and
+// forgotten.
+var weights struct {
+	// mu guards all below.
+	mu        sync.Mutex
+	bytes     int
+	collected int // bytes at most since garbage was collected last
+}
+
+// newWeights allocates memory for weights. First it collects garbage if there is twice as much as the last time.
+func newWeights(n int) *offHeap {
+	weights.mu.Lock()
+	weights.bytes += n
+	collect := weights.bytes > 2*max(weights.collected, slabBytes)
+	weights.mu.Unlock()
+	if collect {
+		runtime.GC()
+		weights.mu.Lock()
+		weights.collected = weights.bytes
+		weights.mu.Unlock()
+	}
+	m := newOffHeap(n)
+	runtime.AddCleanup(m, forgetWeights, n)
+	return m
+}
+
+// forgetWeights says that so many bytes were freed.
+func forgetWeights(n int) {
+	weights.mu.Lock()
+	defer weights.mu.Unlock()
+	weights.bytes -= n
+	weights.collected = min(weights.collected, weights.bytes)
 }
 
 // onLargePages gives n bytes of b that begin where a large page does, on large pages if the system has them to give. B has at
