@@ -16,7 +16,7 @@ package bundle
 
 // Limits of what is read into memory; docs/limits.md lists them.
 const (
-	maxTokenizerBytes = 256 << 20 // tokenizer.json; Gemma 3's is 33 MB
+	MaxTokenizerBytes = 256 << 20 // tokenizer.json; Gemma 3's is 33 MB
 	maxConfigBytes    = 16 << 20  // every other JSON file
 	maxTemplateBytes  = 1 << 20   // each chat template
 	maxTemplates      = 64        // named chat templates

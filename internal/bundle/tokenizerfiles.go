@@ -57,7 +57,7 @@ func readTokenizerFiles(dir string, config, specialMap *ordjson.Object) (Tokeniz
 func readFiles(dir, name string, config, specialMap *ordjson.Object) (TokenizerFiles, error) {
 	f := TokenizerFiles{Name: name}
 	var err error
-	if f.Data, err = weights.ReadIn(dir, name, maxTokenizerBytes); err != nil {
+	if f.Data, err = weights.ReadIn(dir, name, MaxTokenizerBytes); err != nil {
 		return f, err
 	}
 	if name != "tokenizer.json" { // which has special tokens of its own
@@ -68,7 +68,7 @@ func readFiles(dir, name string, config, specialMap *ordjson.Object) (TokenizerF
 		return f, nil
 	}
 	for name, at := range map[string]*[]byte{"merges.txt": &f.Merges, "added_tokens.json": &f.Added} {
-		more, err := weights.ReadIn(dir, name, maxTokenizerBytes)
+		more, err := weights.ReadIn(dir, name, MaxTokenizerBytes)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return f, err // it names the file
 		}

@@ -21,6 +21,7 @@ type access struct {
 	loopback bool         // only this machine can reach it
 	keys     []server.Key // none: no key is needed
 	keyFile  string       // where the keys come from; "" for the environment
+	alone    bool         // the first key is the first line of that
 	made     bool         // the key was made now
 	outside  []string     // addresses for other machines, where the server listens everywhere
 	warning  string
@@ -86,7 +87,7 @@ func (a *access) readKeys(path string) error {
 	case loose:
 		a.warning = "others could read " + path + "; its mode is now 0600"
 	}
-	a.keyFile = path
+	a.keyFile, a.alone = path, strings.HasPrefix(string(text), a.keys[0].Secret+"\n")
 	return nil
 }
 
@@ -116,7 +117,7 @@ func (a *access) ensureKey(env *Env) error {
 	case err != nil:
 		return fmt.Errorf("serve: writing %s: %w", path, err)
 	}
-	a.keys, a.keyFile, a.made = []server.Key{{Secret: key}}, path, true
+	a.keys, a.keyFile, a.alone, a.made = []server.Key{{Secret: key}}, path, true, true
 	return nil
 }
 
@@ -125,10 +126,10 @@ func (a *access) shellKey() string {
 	if a.keyFile == "" {
 		return "$SAMPO_API_KEY"
 	}
-	if a.keys[0].Scopes != nil {
-		return "$(awk 'NR == 1 { print $1 }' '" + a.keyFile + "')"
+	if a.alone {
+		return "$(head -n 1 '" + a.keyFile + "')"
 	}
-	return "$(head -n 1 '" + a.keyFile + "')"
+	return "$(awk '{ gsub(/\\r/, \"\") } NF { print $1; exit }' '" + a.keyFile + "')"
 }
 
 // print tells who may use the server.

@@ -104,9 +104,13 @@ func readConfig(env *Env, path string) (map[string]setting, []string, error) {
 	if err != nil {
 		return nil, nil, usagef("config: %v", err)
 	}
-	var tree map[string]any
-	if err := yaml.Unmarshal(text, &tree); err != nil {
+	var document any
+	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, nil, usagef("config %s: %v", path, err)
+	}
+	tree, ok := document.(map[string]any)
+	if !ok && document != nil {
+		return nil, nil, usagef("config %s: want keys and values, such as port: 8000", path)
 	}
 	models, err := takeModels(tree)
 	if err != nil {

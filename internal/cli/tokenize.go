@@ -4,8 +4,10 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -63,7 +65,10 @@ func newTokenize(env *Env) *cobra.Command {
 // openTokenizer opens the tokenizer of a model, or a tokenizer.json.
 func openTokenizer(env *Env, name string) (*tokenizer.Tokenizer, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() && strings.HasSuffix(name, ".json") {
-		text, err := os.ReadFile(name)
+		if !info.Mode().IsRegular() { // a named pipe would wait for its writer, a device may have no end
+			return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
+		}
+		text, err := readUpTo(name, bundle.MaxTokenizerBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -89,15 +94,17 @@ func openText(env *Env, name string) (*bundle.Bundle, error) {
 }
 
 // readSmall reads a file of settings. One that has no end, such as a device, is refused.
-func readSmall(path string) ([]byte, error) {
+func readSmall(path string) ([]byte, error) { return readUpTo(path, maxSmallFile) }
+
+func readUpTo(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	text, over, err := readAtMost(f, maxSmallFile)
+	text, over, err := readAtMost(f, limit)
 	if over {
-		err = fmt.Errorf("read %s: file exceeds %d bytes", path, maxSmallFile)
+		err = fmt.Errorf("read %s: file exceeds %d bytes", path, limit)
 	}
 	return text, err
 }
@@ -124,7 +131,11 @@ func readInput(r io.Reader) ([]byte, error) {
 func printText(env *Env, t *tokenizer.Tokenizer, input []byte) error {
 	var numbers []*token.ID // null is no ID
 	if err := json.Unmarshal(input, &numbers); err != nil {
-		return usagef("tokenize: standard input is not a JSON array of token IDs: %v", err)
+		var other *json.UnmarshalTypeError
+		if errors.As(err, &other) { // its text has Go's names of types
+			err = fmt.Errorf("there is %s at byte %d", other.Value, other.Offset)
+		}
+		return usagef("tokenize: standard input is not a JSON array of token IDs: %w", err)
 	}
 	ids := make([]token.ID, len(numbers))
 	for i, id := range numbers {
