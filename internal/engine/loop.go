@@ -43,7 +43,7 @@ func (e *Engine) run() {
 // written again.
 func (e *Engine) tellOfDisk(err error) {
 	if errors.Is(err, disk.ErrRemade) {
-		e.cfg.Logger.Warn("engine: the cache blocks on the disk are gone", "error", err)
+		e.warnOfLoss(err)
 		e.post(order{kind: lost})
 		return
 	}
@@ -148,10 +148,15 @@ func (e *Engine) obey() {
 // flush begins to write all that is free and not on the disk.
 func (e *Engine) flush(done chan<- struct{}) {
 	if err := e.cfg.Disk.Mend(); errors.Is(err, disk.ErrRemade) {
-		e.tellOfDisk(err)
+		e.warnOfLoss(err)
 		e.spill.again(e.pool)
 	}
 	e.spill.flush(done)
+}
+
+// warnOfLoss logs that the disk has none of its blocks any more.
+func (e *Engine) warnOfLoss(err error) {
+	e.cfg.Logger.Warn("engine: the cache blocks on the disk are gone", "error", err)
 }
 
 // admit hands a request to the scheduler.

@@ -129,9 +129,9 @@ func DotQuarters(dst []float32, w FloatRows, first, end int, x []float32) {
 	}
 	rows := len(w.Bytes) / w.rowBytes()
 	for o := first; o < end; o++ {
-		for row := o; row < rows/DotRows*DotRows; row += rows / DotRows {
-			one := FloatRows{Type: w.Type, Cols: w.Cols, Bytes: w.row(row)}
-			dotPlain(dst[row:], rows, one, x)
+		for i := range DotRows {
+			row := i*(rows/DotRows) + o
+			dotPlain(dst[row:], rows, FloatRows{Type: w.Type, Cols: w.Cols, Bytes: w.row(row)}, x)
 		}
 	}
 }

@@ -41,8 +41,7 @@ func NewMatrix(p *Pool, t quant.Type, rows, cols int, data []byte) (*Matrix, err
 		t, data = quant.Q80, withoutSums(p, rows, data)
 	}
 	if format, ok := packedFormats[t]; ok {
-		m.packed = &kernel.Panels{Format: format, Blocks: cols / blockCols}
-		m.packed.Bytes, m.memory = packPanels(p, *m.packed, rows, data)
+		m.packed, m.memory = packPanels(p, format, rows, cols/blockCols, data)
 	} else {
 		m.floats = kernel.FloatRows{Type: floatTypes[t], Cols: cols}
 		m.floats.Bytes, m.memory = copyRows(p, data)

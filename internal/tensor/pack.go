@@ -24,19 +24,20 @@ var packedFormats = map[quant.Type]kernel.Format{
 	quant.MXFP4: kernel.MXFP4,
 }
 
-// packPanels copies stored rows into panels of the form of w, on all threads. Rows that the last panel lacks are zeros.
+// packPanels copies stored rows into panels, on all threads. Rows that the last panel lacks are zeros.
 //
-// Shapes: data holds rows of 32*w.Blocks values of the format's type.
-func packPanels(p *Pool, w kernel.Panels, rows int, data []byte) (panels []byte, memory *offHeap) {
+// Shapes: data holds rows of 32*blocks values of the format's type.
+func packPanels(p *Pool, f kernel.Format, rows, blocks int, data []byte) (*kernel.Panels, *offHeap) {
 	count := (rows + kernel.PanelRows - 1) / kernel.PanelRows
-	w.Bytes, memory = p.slab.take(count * w.Format.PanelBytes(w.Blocks))
+	bytes, memory := p.slab.take(count * f.PanelBytes(blocks))
+	w := &kernel.Panels{Format: f, Blocks: blocks, Bytes: bytes}
 	rowBytes := len(data) / rows
 	p.Do(count, func(i, _ int) {
 		for o := i * kernel.PanelRows; o < min((i+1)*kernel.PanelRows, rows); o++ {
-			kernel.PackRow(w, data[o*rowBytes:][:rowBytes], o)
+			kernel.PackRow(*w, data[o*rowBytes:][:rowBytes], o)
 		}
 	})
-	return w.Bytes, memory
+	return w, memory
 }
 
 // copyChunk is how many bytes a thread copies at a time.

@@ -54,14 +54,11 @@ var weights struct {
 // newWeights allocates memory for weights. First it collects garbage if there is twice as much as the last time.
 func newWeights(n int) *offHeap {
 	weights.mu.Lock()
+	defer weights.mu.Unlock()
 	weights.bytes += n
-	collect := weights.bytes > 2*max(weights.collected, slabBytes)
-	weights.mu.Unlock()
-	if collect {
-		runtime.GC()
-		weights.mu.Lock()
+	if weights.bytes > 2*max(weights.collected, slabBytes) {
+		runtime.GC() // what it frees is counted later
 		weights.collected = weights.bytes
-		weights.mu.Unlock()
 	}
 	m := newOffHeap(n)
 	runtime.AddCleanup(m, forgetWeights, n)
