@@ -27,11 +27,10 @@ func (e *Engine) compute(b *scheduler.Batch) error {
 		return nil
 	}
 	width := len(hidden) / outputs
-	vocab := len(e.logits) / e.step.headRows
 	done := 0
-	for first := 0; first < outputs; first += e.step.headRows {
-		n := min(e.step.headRows, outputs-first)
-		e.model.Head(e.logits[:n*vocab], hidden[first*width:(first+n)*width], n)
+	for first := 0; first < outputs; first += e.logits.most {
+		n := min(e.logits.most, outputs-first)
+		e.model.Head(e.logits.first(n), hidden[first*width:(first+n)*width], n)
 		done = e.runJobs(done, first, n)
 	}
 	return nil
@@ -77,9 +76,7 @@ func (e *Engine) try(j *job, worker int) {
 			j.choice.straight = false
 		}
 	}()
-	vocab := len(e.logits) / e.step.headRows
-	row := e.logits[(j.row-e.step.first)*vocab:][:e.cfg.Vocab]
-	j.do(row, e.samplers[worker])
+	j.do(e.logits.row(j.row - e.step.first)[:e.cfg.Vocab], e.samplers[worker])
 }
 
 // do samples, or scores a prompt token.

@@ -28,7 +28,7 @@ type drafter struct {
 	context int // most tokens of a list with its guesses
 	vocab   int // tokens that may be guessed
 	batch   model.Batch
-	logits  []float32 // [maxDrafting, V]
+	logits  logitRows
 	sampler *sampler.Sampler
 	asked   []*choice // those of the round under way
 }
@@ -48,7 +48,7 @@ func newDrafter(m model.Model, cfg *Config) (*drafter, error) {
 	if c.Vocab < cfg.Vocab {
 		return nil, fmt.Errorf("engine: draft model with a vocabulary of %d tokens, want at least %d", c.Vocab, cfg.Vocab)
 	}
-	d := &drafter{model: m, vocab: cfg.Vocab, sampler: sampler.New(cfg.Vocab), logits: make([]float32, maxDrafting*c.Vocab)}
+	d := &drafter{model: m, vocab: cfg.Vocab, sampler: sampler.New(cfg.Vocab), logits: logitRows{width: c.Vocab, most: maxDrafting}}
 	most := maxDrafting * catchUpTokens
 	blocks, context, err := Plan(c, min(cfg.MaxContext, c.MaxContext), most, draftCacheBytes)
 	if err != nil {
@@ -87,7 +87,7 @@ func (d *drafter) guess(choices []*choice, n int) (seconds float64, err error) {
 		if outputs == 0 {
 			return 0, nil // all that was done is catching up
 		}
-		d.model.Head(d.logits[:outputs*(len(d.logits)/maxDrafting)], hidden, outputs)
+		d.model.Head(d.logits.first(outputs), hidden, outputs)
 		if err := d.draw(round); err != nil {
 			return 0, err
 		}
@@ -152,11 +152,10 @@ func (d *drafter) add(g *drafting, tokens []token.ID, pos int) {
 
 // draw takes the next guess of each choice from its logits.
 func (d *drafter) draw(round int) error {
-	width := len(d.logits) / maxDrafting
 	for i, c := range d.asked {
 		g := &c.guesser
 		g.drafting.ahead = c.state.Ahead(round)
-		id, err := d.sampler.Sample(d.logits[i*width:][:d.vocab], &g.drafting.ahead)
+		id, err := d.sampler.Sample(d.logits.row(i)[:d.vocab], &g.drafting.ahead)
 		if err != nil {
 			return err
 		}

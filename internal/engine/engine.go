@@ -31,7 +31,7 @@ type Engine struct {
 	orders    []order               // being carried out
 	step      step
 	samplers  []*sampler.Sampler // per worker
-	logits    []float32          // [headRows, V]
+	logits    logitRows          // of the step, or of some of its outputs
 	spill     *spill             // nil: nothing is kept on the disk
 	pace      pace
 	drafter   *drafter  // nil: no draft model
@@ -114,9 +114,9 @@ func newEngine(m model.Model, cfg Config) (*Engine, error) {
 	for range workers {
 		e.samplers = append(e.samplers, sampler.New(cfg.Vocab))
 	}
-	e.step.init(&cfg, c)
+	e.step.init(&cfg)
 	e.step.work = e.runJob
-	e.logits = make([]float32, e.step.headRows*c.Vocab)
+	e.logits = bounded(c.Vocab, max(cfg.MaxRunning, 16))
 	e.watchdog = time.AfterFunc(cfg.StepTimeout, e.stall)
 	e.watchdog.Stop()
 	e.prober = time.AfterFunc(probeDelay, e.probe)

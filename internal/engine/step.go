@@ -11,9 +11,6 @@ import (
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
-// logitsBytes bounds the buffer of logits: a step with more rows than fit goes through Head in several calls.
-const logitsBytes = 64 << 20
-
 // A step is the work under way, and the buffers of all steps.
 type step struct {
 	requests  []*request // whose tokens are computed; each once
@@ -26,7 +23,6 @@ type step struct {
 	batch     model.Batch
 	jobs      []job // in the order of their rows
 	tally     tally
-	headRows  int // rows of logits at once
 	at, end   int // jobs of the Head under way
 	first     int // its first row
 	began     time.Time
@@ -49,8 +45,7 @@ type job struct {
 	err   error
 }
 
-func (s *step) init(cfg *Config, c model.Config) {
-	s.headRows = max(1, min(logitsBytes/(4*c.Vocab), max(cfg.MaxRunning, 16)))
+func (s *step) init(cfg *Config) {
 	s.batch.Tokens = make([]token.ID, 0, cfg.MaxBatchTokens)
 	s.batch.Positions = make([]int32, 0, cfg.MaxBatchTokens)
 	s.batch.Sequences = make([]model.Sequence, 0, cfg.MaxRunning)
