@@ -131,7 +131,7 @@ func (s *spill) next(pool *kvcache.Pool, buffer []byte) (disk.Name, []byte, bool
 				break
 			}
 			if name := (disk.Name{Hash: hash, Group: uint32(g)}); !s.store.Sound(name) {
-				return name, s.read(buffer[:0], g, b), true
+				return name, s.read(slices.Grow(buffer[:0], s.bytes[g]), g, b), true
 			}
 		}
 	}
