@@ -22,9 +22,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata with what the code prints")
 
-// Updating reports whether the tests run under -update.
-func Updating() bool { return *update }
-
 // A Command is one command line of a script: a name, words, and key=value options in any order.
 type Command struct {
 	Name    string

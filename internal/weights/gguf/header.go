@@ -3,7 +3,6 @@
 package gguf
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -196,9 +195,4 @@ func (c *cursor) checkApart(tensors []tensorInfo) {
 			return
 		}
 	}
-}
-
-// IsGGUF says whether a file that begins with these bytes claims to be a GGUF file.
-func IsGGUF(data []byte) bool {
-	return len(data) >= 8 && string(data[:4]) == magic && binary.LittleEndian.Uint32(data[4:]) != 0
 }
