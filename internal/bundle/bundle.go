@@ -230,6 +230,9 @@ func (b *Bundle) finishText(opt Options) {
 	}
 	if b.Tokenizer != nil {
 		MarkControl(b.Tokenizer, append(slices.Collect(maps.Values(b.NamedTemplates)), b.TemplateSource)...)
+		if b.Format == GGUF {
+			b.Defaults.addEOS(endsByText(b.Tokenizer)...)
+		}
 		b.fail(b.Defaults.fromStore(opt.StoreParams, b.Tokenizer))
 	}
 }

@@ -106,12 +106,6 @@ func (b *Bundle) textOfGGUF(meta *gguf.Metadata) error {
 	return nil
 }
 
-// turnEnds are the texts of tokens that end a turn. Older files do not say which token does.
-var turnEnds = map[string]bool{
-	"<|eot_id|>": true, "<|im_end|>": true, "<|end|>": true, "<end_of_turn>": true, "<turn|>": true, "<|end_of_turn|>": true,
-	"<end_of_utterance>": true,
-}
-
 // A vocabReader reads keys of a tokenizer. It keeps the first error: a key that is there with a value of another type.
 type vocabReader struct {
 	meta  *gguf.Metadata
@@ -192,9 +186,6 @@ func (r *vocabReader) ids(v *tokenizer.Vocab) {
 			v.MoreEOG = append(v.MoreEOG, id)
 		}
 	}
-	if v.EOT == token.None {
-		v.EOT = turnEnd(*v)
-	}
 }
 
 // outside tells of a token that a file names and does not have.
@@ -209,19 +200,6 @@ func tokenID(meta *gguf.Metadata, key string) (int64, bool) {
 		return int64(token.None), true
 	}
 	return meta.Int(key)
-}
-
-// turnEnd finds the control token that ends a turn by its text, unless that is EOS.
-func turnEnd(v tokenizer.Vocab) token.ID {
-	if v.EOS != token.None && turnEnds[v.Tokens[v.EOS]] {
-		return token.None
-	}
-	for i, kind := range v.Types {
-		if token.Kind(kind) == token.Control && i < len(v.Tokens) && turnEnds[v.Tokens[i]] {
-			return token.ID(i)
-		}
-	}
-	return token.None
 }
 
 // scores reads a list of float32 without going through wider numbers.
