@@ -31,7 +31,7 @@ var mulTiers [tiers][formats][4]mulFunc
 // Every operation rounds once to float32, so the bits do not depend on the tier or on the number of rows.
 func Mul(dst []float32, ldd int, w Panels, x Tile) {
 	if Pairs(w.Format) {
-		mulInPairs(dst, ldd, w, x)
+		mulInPairs(dst, ldd, w, Tiles{x.Rows, w.Blocks, x.Records})
 		return
 	}
 	panels, stride := w.Count(), x.Rows*RecordBytes

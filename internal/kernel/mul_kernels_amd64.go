@@ -395,7 +395,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q40][1] = mulQ40AVX512X2
 	mulTiers[avx512][Q40][2] = mulQ40AVX512X4
 	mulTiers[avx512][Q40][3] = mulQ40AVX512X8
-	manyTiers[avx2][Q40] = manyFuncs{expandQ40AVX2, manySingle8AVX2, 40, 1}
+	manyTiers[avx2][Q40] = manyFuncs{expandQ40AVX2, manySingle8AVX2, 40, 3}
 	manyTiers[avx512][Q40] = manyFuncs{expandQ40AVX512, manySingleAVX512, 40, 4}
 	mulPairTiers[avx2][Q41][0] = mulQ41AVX2X1
 	mulPairTiers[avx2][Q41][1] = mulQ41AVX2X2
@@ -404,7 +404,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q41][1] = mulQ41AVX512X2
 	mulTiers[avx512][Q41][2] = mulQ41AVX512X4
 	mulTiers[avx512][Q41][3] = mulQ41AVX512X8
-	manyTiers[avx2][Q41] = manyFuncs{expandQ41AVX2, manyMin8AVX2, 0, 1}
+	manyTiers[avx2][Q41] = manyFuncs{expandQ41AVX2, manyMin8AVX2, 0, 3}
 	manyTiers[avx512][Q41] = manyFuncs{expandQ41AVX512, manyMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q50][0] = mulQ50AVX2X1
 	mulPairTiers[avx2][Q50][1] = mulQ50AVX2X2
@@ -413,7 +413,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q50][1] = mulQ50AVX512X2
 	mulTiers[avx512][Q50][2] = mulQ50AVX512X4
 	mulTiers[avx512][Q50][3] = mulQ50AVX512X8
-	manyTiers[avx2][Q50] = manyFuncs{expandQ50AVX2, manySingle4AVX2, 44, 1}
+	manyTiers[avx2][Q50] = manyFuncs{expandQ50AVX2, manySingle4AVX2, 44, 2}
 	manyTiers[avx512][Q50] = manyFuncs{expandQ50AVX512, manySingleAVX512, 44, 4}
 	mulPairTiers[avx2][Q51][0] = mulQ51AVX2X1
 	mulPairTiers[avx2][Q51][1] = mulQ51AVX2X2
@@ -422,7 +422,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q51][1] = mulQ51AVX512X2
 	mulTiers[avx512][Q51][2] = mulQ51AVX512X4
 	mulTiers[avx512][Q51][3] = mulQ51AVX512X8
-	manyTiers[avx2][Q51] = manyFuncs{expandQ51AVX2, manyMin4AVX2, 0, 1}
+	manyTiers[avx2][Q51] = manyFuncs{expandQ51AVX2, manyMin4AVX2, 0, 2}
 	manyTiers[avx512][Q51] = manyFuncs{expandQ51AVX512, manyMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q80][0] = mulQ80AVX2X1
 	mulPairTiers[avx2][Q80][1] = mulQ80AVX2X2
@@ -431,7 +431,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q80][1] = mulQ80AVX512X2
 	mulTiers[avx512][Q80][2] = mulQ80AVX512X4
 	mulTiers[avx512][Q80][3] = mulQ80AVX512X8
-	manyTiers[avx2][Q80] = manyFuncs{expandQ80AVX2, manySingle1AVX2, 48, 1}
+	manyTiers[avx2][Q80] = manyFuncs{expandQ80AVX2, manySingle1AVX2, 48, 3}
 	manyTiers[avx512][Q80] = manyFuncs{expandQ80AVX512, manySingleAVX512, 48, 4}
 	mulPairTiers[avx2][Q2K][0] = mulQ2KAVX2X1
 	mulPairTiers[avx2][Q2K][1] = mulQ2KAVX2X2
@@ -440,7 +440,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q2K][1] = mulQ2KAVX512X2
 	mulTiers[avx512][Q2K][2] = mulQ2KAVX512X4
 	mulTiers[avx512][Q2K][3] = mulQ2KAVX512X8
-	manyTiers[avx2][Q2K] = manyFuncs{expandQ2KAVX2, manyHalvesMin4AVX2, 0, 1}
+	manyTiers[avx2][Q2K] = manyFuncs{expandQ2KAVX2, manyHalvesMin4AVX2, 0, 2}
 	manyTiers[avx512][Q2K] = manyFuncs{expandQ2KAVX512, manyHalvesMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q3K][0] = mulQ3KAVX2X1
 	mulPairTiers[avx2][Q3K][1] = mulQ3KAVX2X2
@@ -449,7 +449,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q3K][1] = mulQ3KAVX512X2
 	mulTiers[avx512][Q3K][2] = mulQ3KAVX512X4
 	mulTiers[avx512][Q3K][3] = mulQ3KAVX512X8
-	manyTiers[avx2][Q3K] = manyFuncs{expandQ3KAVX2, manyHalves2AVX2, 52, 1}
+	manyTiers[avx2][Q3K] = manyFuncs{expandQ3KAVX2, manyHalves2AVX2, 52, 2}
 	manyTiers[avx512][Q3K] = manyFuncs{expandQ3KAVX512, manyHalvesAVX512, 52, 4}
 	mulPairTiers[avx2][Q4K][0] = mulQ4KAVX2X1
 	mulPairTiers[avx2][Q4K][1] = mulQ4KAVX2X2
@@ -458,7 +458,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q4K][1] = mulQ4KAVX512X2
 	mulTiers[avx512][Q4K][2] = mulQ4KAVX512X4
 	mulTiers[avx512][Q4K][3] = mulQ4KAVX512X8
-	manyTiers[avx2][Q4K] = manyFuncs{expandQ4KAVX2, manyMin8AVX2, 0, 1}
+	manyTiers[avx2][Q4K] = manyFuncs{expandQ4KAVX2, manyMin8AVX2, 0, 2}
 	manyTiers[avx512][Q4K] = manyFuncs{expandQ4KAVX512, manyMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q5K][0] = mulQ5KAVX2X1
 	mulPairTiers[avx2][Q5K][1] = mulQ5KAVX2X2
@@ -467,7 +467,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q5K][1] = mulQ5KAVX512X2
 	mulTiers[avx512][Q5K][2] = mulQ5KAVX512X4
 	mulTiers[avx512][Q5K][3] = mulQ5KAVX512X8
-	manyTiers[avx2][Q5K] = manyFuncs{expandQ5KAVX2, manyMin4AVX2, 0, 1}
+	manyTiers[avx2][Q5K] = manyFuncs{expandQ5KAVX2, manyMin4AVX2, 0, 2}
 	manyTiers[avx512][Q5K] = manyFuncs{expandQ5KAVX512, manyMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q6K][0] = mulQ6KAVX2X1
 	mulPairTiers[avx2][Q6K][1] = mulQ6KAVX2X2
@@ -476,7 +476,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q6K][1] = mulQ6KAVX512X2
 	mulTiers[avx512][Q6K][2] = mulQ6KAVX512X4
 	mulTiers[avx512][Q6K][3] = mulQ6KAVX512X8
-	manyTiers[avx2][Q6K] = manyFuncs{expandQ6KAVX2, manyHalves2AVX2, 52, 1}
+	manyTiers[avx2][Q6K] = manyFuncs{expandQ6KAVX2, manyHalves2AVX2, 52, 2}
 	manyTiers[avx512][Q6K] = manyFuncs{expandQ6KAVX512, manyHalvesAVX512, 52, 4}
 	mulPairTiers[avx2][IQ4NL][0] = mulIQ4NLAVX2X1
 	mulPairTiers[avx2][IQ4NL][1] = mulIQ4NLAVX2X2
@@ -485,7 +485,7 @@ func addMulKernels() {
 	mulTiers[avx512][IQ4NL][1] = mulIQ4NLAVX512X2
 	mulTiers[avx512][IQ4NL][2] = mulIQ4NLAVX512X4
 	mulTiers[avx512][IQ4NL][3] = mulIQ4NLAVX512X8
-	manyTiers[avx2][IQ4NL] = manyFuncs{expandIQ4NLAVX2, manySingle1AVX2, 48, 1}
+	manyTiers[avx2][IQ4NL] = manyFuncs{expandIQ4NLAVX2, manySingle1AVX2, 48, 2}
 	manyTiers[avx512][IQ4NL] = manyFuncs{expandIQ4NLAVX512, manySingleAVX512, 48, 4}
 	mulPairTiers[avx2][IQ4XS][0] = mulIQ4XSAVX2X1
 	mulPairTiers[avx2][IQ4XS][1] = mulIQ4XSAVX2X2
@@ -494,7 +494,7 @@ func addMulKernels() {
 	mulTiers[avx512][IQ4XS][1] = mulIQ4XSAVX512X2
 	mulTiers[avx512][IQ4XS][2] = mulIQ4XSAVX512X4
 	mulTiers[avx512][IQ4XS][3] = mulIQ4XSAVX512X8
-	manyTiers[avx2][IQ4XS] = manyFuncs{expandIQ4XSAVX2, manySingle1AVX2, 48, 1}
+	manyTiers[avx2][IQ4XS] = manyFuncs{expandIQ4XSAVX2, manySingle1AVX2, 48, 2}
 	manyTiers[avx512][IQ4XS] = manyFuncs{expandIQ4XSAVX512, manySingleAVX512, 48, 4}
 	mulPairTiers[avx2][MXFP4][0] = mulMXFP4AVX2X1
 	mulPairTiers[avx2][MXFP4][1] = mulMXFP4AVX2X2
@@ -503,6 +503,6 @@ func addMulKernels() {
 	mulTiers[avx512][MXFP4][1] = mulMXFP4AVX512X2
 	mulTiers[avx512][MXFP4][2] = mulMXFP4AVX512X4
 	mulTiers[avx512][MXFP4][3] = mulMXFP4AVX512X8
-	manyTiers[avx2][MXFP4] = manyFuncs{expandMXFP4AVX2, manySingle4AVX2, 44, 1}
+	manyTiers[avx2][MXFP4] = manyFuncs{expandMXFP4AVX2, manySingle4AVX2, 44, 2}
 	manyTiers[avx512][MXFP4] = manyFuncs{expandMXFP4AVX512, manySingleAVX512, 44, 4}
 }

@@ -23,10 +23,10 @@ func Pairs(f Format) bool { return mulPairTiers[active][f][0] != nil }
 // A PairRun is a run of pairs of panels: those from First to End, each with the one that is Distance panels behind it.
 type PairRun struct{ First, End, Distance int }
 
-// MulPairs is Mul for some pairs of panels, if Pairs says so. The bits are the same; other outputs stay as they are.
+// MulPairs is MulTiles for some pairs of panels, if Pairs says so. The bits are the same; other outputs stay as they are.
 //
-// Shapes: dst [T, O] with ldd floats from row to row, T being the rows of the tile; w [O, E]; x [T, E].
-func MulPairs(dst []float32, ldd int, w *Panels, run PairRun, x *Tile) {
+// Shapes: dst [T, O] with ldd floats from row to row; w [O, E]; x [T, E].
+func MulPairs(dst []float32, ldd int, w *Panels, run PairRun, x *Tiles) {
 	rows, blocks := x.Rows, w.Blocks
 	if run.First >= run.End || rows == 0 {
 		return
@@ -44,17 +44,18 @@ func MulPairs(dst []float32, ldd int, w *Panels, run PairRun, x *Tile) {
 	for i := run.First; i < run.End; i += together {
 		panel := w.Bytes[i*size:][:size]
 		for t := 0; t < rows; {
-			log := min(bits.Len(uint(rows-t))-1, len(kernels)-1)
+			tile, within := x.Tile(t/TileRows), t%TileRows
+			log := min(bits.Len(uint(tile.Rows-within))-1, len(kernels)-1)
 			at := t*ldd + i*PanelRows
 			kernels[log](&dst[at], uintptr(behind)*4, uintptr(ldd)*4, &panel[0], &panel[codes],
-				&x.Records[t*RecordBytes], uintptr(size), uintptr(run.Distance*size), uintptr(rows*RecordBytes), blocks, together)
+				&tile.Records[within*RecordBytes], uintptr(size), uintptr(run.Distance*size), uintptr(tile.Rows*RecordBytes), blocks, together)
 			t += 1 << log
 		}
 	}
 }
 
-// mulInPairs is Mul by MulPairs: the halves of w make pairs. If one panel is left, it is its own second.
-func mulInPairs(dst []float32, ldd int, w Panels, x Tile) {
+// mulInPairs is MulTiles by MulPairs: the halves of w make pairs. If one panel is left, it is its own second.
+func mulInPairs(dst []float32, ldd int, w Panels, x Tiles) {
 	panels := w.Count()
 	half := panels / 2
 	MulPairs(dst, ldd, &w, PairRun{0, half, half}, &x)

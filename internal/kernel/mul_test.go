@@ -163,15 +163,24 @@ func TestMulTilesGivesTheBitsOfMul(t *testing.T) {
 				}
 				ldd := panels.Count()*PanelRows + r.IntN(5)
 				got, want := make([]float32, x.Rows*ldd), make([]float32, x.Rows*ldd)
-				MulTiles(got, ldd, panels, x, scratch)
 				for i := range x.Count() {
 					Mul(want[i*TileRows*ldd:], ldd, panels, x.Tile(i))
 				}
-				for i := range want {
-					if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-						t.Fatalf("%v, %d blocks, %d panels, row %d of %d, output %d: got %v, want %v",
-							f, blocks, panels.Count(), i/ldd, x.Rows, i%ldd, got[i], want[i])
+				check := func(way string) {
+					t.Helper()
+					for i := range want {
+						if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+							t.Fatalf("%s, %v, %d blocks, %d panels, row %d of %d, output %d: got %v, want %v",
+								way, f, blocks, panels.Count(), i/ldd, x.Rows, i%ldd, got[i], want[i])
+						}
 					}
+				}
+				MulTiles(got, ldd, panels, x, scratch)
+				check("tiles")
+				if Pairs(f) {
+					clear(got)
+					mulInPairs(got, ldd, panels, x)
+					check("pairs")
 				}
 			}
 		}

@@ -45,7 +45,7 @@ func (p *piece) plan(first, rows int) (most int) {
 	case w.packed == nil && rows <= w.floats.FewRows():
 		p.joint = w.rows / kernel.DotRows
 		units = p.joint + w.rows%kernel.DotRows
-	case w.packed != nil && rows < tileRows && kernel.Pairs(w.packed.Format):
+	case w.packed != nil && !kernel.Expands(w.packed.Format, rows) && kernel.Pairs(w.packed.Format):
 		p.joint = w.rows / kernel.PanelRows / 2
 		units -= p.joint
 	}
@@ -60,7 +60,6 @@ func (p *piece) plan(first, rows int) (most int) {
 type productRun struct {
 	a       *Activations
 	tiles   kernel.Tiles // of a
-	tile    kernel.Tile  // the first one
 	pieces  []piece
 	most    int              // units that a thread claims at once
 	scratch []productScratch // of each thread
@@ -106,7 +105,6 @@ func (p *Pool) Mul(a *Activations, products ...Product) {
 	}
 	if a.quantised {
 		r.tiles = a.tiles()
-		r.tile = r.tiles.Tile(0)
 	}
 	r.divide(bytes)
 	p.Do(min(p.threads, units), r.work)
@@ -158,7 +156,7 @@ func (r *productRun) part(p *piece, first, end, worker int) {
 	switch {
 	case w.packed != nil:
 		if first < joint {
-			kernel.MulPairs(p.Dst, w.rows, w.packed, kernel.PairRun{First: first, End: joint, Distance: p.joint}, &r.tile)
+			kernel.MulPairs(p.Dst, w.rows, w.packed, kernel.PairRun{First: first, End: joint, Distance: p.joint}, &r.tiles)
 		}
 		if end > joint {
 			r.panels(p, max(first, joint)+p.joint, end+p.joint, worker)

@@ -253,7 +253,7 @@ func stubs() string {
 		}
 		expand, many := expand256{newMul256(nil, f, 0, 1)}.name(), manyKernel256{nil, f.kind256()}.name()
 		declare(expand, expandSignature)
-		enter("manyTiers[avx2][%s] = manyFuncs{%s, %s, %d, 1}", f.name, expand, many, f.zero)
+		enter("manyTiers[avx2][%s] = manyFuncs{%s, %s, %d, %d}", f.name, expand, many, f.zero, f.expandTiles256())
 		expand, many = expand512{mul512{mul{nil, f, 0}}}.name(), manyKernel{nil, f.kind()}.name()
 		declare(expand, expandSignature)
 		enter("manyTiers[avx512][%s] = manyFuncs{%s, %s, %d, 4}", f.name, expand, many, f.zero)

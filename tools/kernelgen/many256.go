@@ -57,6 +57,15 @@ func (f format) kind256() kind256 {
 	return kind256{f.kind(), widen}
 }
 
+// expandTiles256 is from how many full tiles on expanding panels pays: with fewer, kernels of 4 rows that unpack them each time
+// are faster.
+func (f format) expandTiles256() int {
+	if !f.super() && f.table == "" && (f.bits == 4 || f.bits == 8) {
+		return 3 // unpacking is next to nothing
+	}
+	return 2
+}
+
 // kinds256 are those of all formats.
 func kinds256() []kind256 {
 	var all []kind256
