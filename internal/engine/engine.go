@@ -36,7 +36,8 @@ type Engine struct {
 	pace      pace
 	drafter   *drafter  // nil: no draft model
 	unfound   []*choice // lookup has no guess for them
-	unguessed int       // steps in a row without guesses because they seem not to pay
+	unguessed int       // how often guesses seemed not to pay since the latest trial
+	trial     bool      // guesses of the step to come are made though they seem not to pay
 	watchdog  *time.Timer
 	prober    *time.Timer
 

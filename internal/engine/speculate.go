@@ -67,6 +67,7 @@ func (e *Engine) speculate() {
 	if e.cfg.DraftTokens < 0 || len(decoding) == 0 || len(decoding) > maxDrafting || e.scheduler.Filling() {
 		return
 	}
+	e.trial = false
 	e.lookUp(decoding)
 	if len(e.unfound) > 0 {
 		e.draft(decoding)
@@ -191,7 +192,10 @@ func (e *Engine) draftLength(decoding []*scheduler.Sequence, round float64) (bes
 	// What does not pay now may do so later: another text, a quieter machine.
 	if best == 0 {
 		if e.unguessed++; e.unguessed >= retryGuessing {
-			e.unguessed, best = 0, min(3, e.cfg.DraftTokens)
+			e.unguessed, e.trial = 0, true
+		}
+		if e.trial { // what the draft model was asked for is checked, too
+			best = min(3, e.cfg.DraftTokens)
 		}
 	}
 	return best

@@ -190,6 +190,27 @@ func TestGuessesStopWhereTheyDoNotPay(t *testing.T) {
 	}
 }
 
+// A draft model whose guesses had once been wrong was asked again every 64 steps, but nothing that it said was looked at.
+func TestDraftModelIsHeardAgainAfterItsGuessesDidNotPay(t *testing.T) {
+	e := prepare(t, newFake(4000), Config{Draft: newFake(4000)})
+	s, err := e.Submit(t.Context(), plainRequest([]token.ID{1, 2, 3}, 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.pace.pretend(1)
+	for range 3 * retryGuessing {
+		if !e.await() {
+			t.Fatal("closed")
+		}
+		e.turn()
+	}
+	g := &e.scheduler.Running()[0].Owner.(*choice).guesser
+	if got := g.hits[fromModel].guesses; got == 0 {
+		t.Errorf("none of the draft model's guesses was judged in %d steps", 3*retryGuessing)
+	}
+	s.Close()
+}
+
 // Few wrong guesses show that a text copies nothing, few right ones that it does; and neither opinion lasts for ever.
 func TestGuessesAreJudgedSoon(t *testing.T) {
 	r := record{share: firstHits}
