@@ -5,7 +5,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -179,7 +178,7 @@ func (r *runner) prefills(ctx context.Context) error {
 
 func (r *runner) prefill(ctx context.Context, tokens int) error {
 	s := newSequences(r.Model, r.pool, tokens, 1)
-	defer debug.FreeOSMemory() // the cache's, which the next case may need
+	defer s.close()
 	seconds, err := r.measure(ctx, func() error { return s.prefill(tokens) })
 	if err != nil {
 		return err
@@ -209,7 +208,7 @@ func (r *runner) decodes(ctx context.Context) error {
 func (r *runner) decode(ctx context.Context, c decodeCase) error {
 	steps := r.opt.DecodeTokens
 	s := newSequences(r.Model, r.pool, c.context+steps, c.parallel)
-	defer debug.FreeOSMemory()
+	defer s.close()
 	seconds, err := r.measure(ctx, func() error { return s.decode(c.context, steps) })
 	if err != nil {
 		return err

@@ -85,6 +85,36 @@ func TestRunMeasuresWhatFitsTheContext(t *testing.T) {
 	}
 }
 
+// A watched model remembers its caches.
+type watched struct {
+	model.Model
+	caches []*model.Cache
+}
+
+func (w *watched) NewCache(blocks []int) *model.Cache {
+	w.caches = append(w.caches, w.Model.NewCache(blocks))
+	return w.caches[len(w.caches)-1]
+}
+
+// A case was left out for want of memory that the cache of the case before it still had.
+func TestCachesAreGivenBackBeforeTheNextCase(t *testing.T) {
+	subject, pool := tinySubject(t, tiny.Llama)
+	w := &watched{Model: subject.Model}
+	subject.Model = w
+	opt := Options{Prefill: []int{8}, DecodeTokens: 1, Context: []int{0}, Parallel: []int{1}, Repeat: 1, limits: knownLimits}
+	if _, err := Run(t.Context(), subject, pool, opt); err != nil {
+		t.Fatal(err)
+	}
+	for i, cache := range w.caches {
+		if n := len(cache.AppendBlock(nil, 0, 0)); n > 0 {
+			t.Errorf("cache %d still has %d bytes in a block", i, n)
+		}
+	}
+	if len(w.caches) != 2 {
+		t.Errorf("%d caches, want one for each case", len(w.caches))
+	}
+}
+
 func TestRunOfACancelledContextEnds(t *testing.T) {
 	subject, pool := tinySubject(t, tiny.Llama)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"math/rand/v2"
+	"runtime/debug"
 
 	"github.com/sampo-ai/sampo/internal/engine"
 	"github.com/sampo-ai/sampo/internal/kvcache"
@@ -76,6 +77,12 @@ func newSequences(m model.Model, pool *tensor.Pool, tokens, parallel int) *seque
 	}
 	fill(&cfg, pool, s.cache, blocks)
 	return s
+}
+
+// close gives the memory back, which the next case may need.
+func (s *sequences) close() {
+	s.cache.Close()
+	debug.FreeOSMemory() // where caches lie on the Go heap
 }
 
 // tables gives sequence i its share of each group's blocks. A window's few blocks take turns.
