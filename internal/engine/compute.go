@@ -76,7 +76,7 @@ func (e *Engine) try(j *job, worker int) {
 			j.choice.straight = false
 		}
 	}()
-	j.do(e.logits.row(j.row - e.step.first)[:e.cfg.Vocab], e.samplers[worker])
+	j.do(e.logits.row(j.row-e.step.first), e.samplers[worker])
 }
 
 // do samples, or scores a prompt token.

@@ -22,19 +22,17 @@ type Config struct {
 	MaxRunning     int           // sequences that run at once; default DefaultRunning
 	MaxWaiting     int           // requests that wait before Submit answers ErrBusy; default DefaultWaiting
 	MixedTokens    int           // most prompt tokens in a step that also decodes; default DefaultMixedTokens, negative: no limit
-	Patience       time.Duration // a request that waited longer may be taken out of turn; default DefaultPatience
 	QueueTimeout   time.Duration // a request that waited longer for its first step ends with ErrExpired; default: no limit
 	Draft          model.Model   // a small model with the same vocabulary that guesses what lookup does not find; default: none
 	DraftTokens    int           // most tokens guessed after each; default DefaultDraftTokens, negative: no speculation
 	Disk           *disk.Store   // keeps cache blocks that nobody uses; default: none
 	NoPrefixCache  bool          // never reuse blocks
-	Vocab          int           // tokens that may be sampled; default: every row of the output matrix
 	Tier           string        // for Info
 	Threads        *tensor.Pool  // the model's pool: held for each step, samples rows in parallel; default: none
 	StepTimeout    time.Duration // a step that takes longer fails its requests; default DefaultStepTimeout
 	Logger         *slog.Logger  // default: slog.Default()
 
-	longAfter int // the model's LongAfter
+	vocab, longAfter int // the model's Vocab and LongAfter
 }
 
 // Defaults of Config.
@@ -44,10 +42,12 @@ const (
 	DefaultRunning     = 64
 	DefaultWaiting     = 256
 	DefaultDraftTokens = 7 // with the token before them 8 rows, which kernels like
-	DefaultPatience    = 10 * time.Second
 	DefaultStepTimeout = 5 * time.Minute
 	DefaultCacheBytes  = 1 << 30
 )
+
+// patience is how long a request waits before it may be taken out of turn.
+const patience = 10 * time.Second
 
 // typicalTokens is the length of the sequences that cache memory beyond one longest sequence is divided for.
 const (
@@ -88,11 +88,9 @@ func (c Config) resolve(m model.Config) (Config, error) {
 	setDefault(&c.MaxWaiting, DefaultWaiting)
 	setDefault(&c.MixedTokens, DefaultMixedTokens)
 	setDefault(&c.MaxContext, m.MaxContext)
-	setDefault(&c.Vocab, m.Vocab)
 	setDefault(&c.DraftTokens, DefaultDraftTokens)
 	c.DraftTokens = min(c.DraftTokens, maxDrafts)
-	c.longAfter = m.LongAfter()
-	setDefault(&c.Patience, DefaultPatience)
+	c.vocab, c.longAfter = m.Vocab, m.LongAfter()
 	setDefault(&c.StepTimeout, DefaultStepTimeout)
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -124,9 +122,6 @@ func (c *Config) check(m model.Config) error {
 			return fmt.Errorf("engine: cache group %d: %d blocks, a context of %d tokens needs %d", g, c.Blocks[g], c.MaxContext, want)
 		}
 	}
-	if c.Vocab > m.Vocab {
-		return fmt.Errorf("engine: vocabulary of %d tokens, the model has %d", c.Vocab, m.Vocab)
-	}
 	return nil
 }
 
@@ -136,7 +131,7 @@ func (c *Config) newScheduler(groups []kvcache.Group, pace *pace) (*scheduler.Sc
 	if err != nil {
 		return nil, nil, err
 	}
-	limits := scheduler.Config{MaxBatchTokens: c.MaxBatchTokens, MaxRunning: c.MaxRunning, Patience: c.Patience}
+	limits := scheduler.Config{MaxBatchTokens: c.MaxBatchTokens, MaxRunning: c.MaxRunning, Patience: patience}
 	if c.MixedTokens > 0 {
 		limits.MixedCost = pace.cost
 	}

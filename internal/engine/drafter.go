@@ -45,10 +45,10 @@ type drafting struct {
 
 func newDrafter(m model.Model, cfg *Config) (*drafter, error) {
 	c := m.Config()
-	if c.Vocab < cfg.Vocab {
-		return nil, fmt.Errorf("engine: draft model with a vocabulary of %d tokens, want at least %d", c.Vocab, cfg.Vocab)
+	if c.Vocab < cfg.vocab {
+		return nil, fmt.Errorf("engine: draft model with a vocabulary of %d tokens, want at least %d", c.Vocab, cfg.vocab)
 	}
-	d := &drafter{model: m, vocab: cfg.Vocab, sampler: sampler.New(cfg.Vocab), logits: logitRows{width: c.Vocab, most: maxDrafting}}
+	d := &drafter{model: m, vocab: cfg.vocab, sampler: sampler.New(cfg.vocab), logits: logitRows{width: c.Vocab, most: maxDrafting}}
 	most := maxDrafting * catchUpTokens
 	blocks, context, err := Plan(c, min(cfg.MaxContext, c.MaxContext), most, draftCacheBytes)
 	if err != nil {

@@ -113,7 +113,7 @@ func newEngine(m model.Model, cfg Config) (*Engine, error) {
 		workers = cfg.Threads.Threads()
 	}
 	for range workers {
-		e.samplers = append(e.samplers, sampler.New(cfg.Vocab))
+		e.samplers = append(e.samplers, sampler.New(cfg.vocab))
 	}
 	e.step.init(&cfg)
 	e.step.work = e.runJob
@@ -127,7 +127,7 @@ func newEngine(m model.Model, cfg Config) (*Engine, error) {
 
 // Info implements inference.Engine.
 func (e *Engine) Info() inference.Info {
-	info := inference.Info{VocabSize: e.cfg.Vocab, MaxContext: e.cfg.MaxContext, Tier: e.cfg.Tier, BlockSize: model.BlockSize}
+	info := inference.Info{VocabSize: e.cfg.vocab, MaxContext: e.cfg.MaxContext, Tier: e.cfg.Tier, BlockSize: model.BlockSize}
 	for _, n := range e.cfg.Blocks {
 		info.Blocks += n
 	}

@@ -143,6 +143,9 @@ func TestRefusesWhatCannotRun(t *testing.T) {
 	if got := submitAndRead(t.Context(), e, plainRequest(make([]token.ID, 60), 5)); !errors.As(got.err, &length) {
 		t.Errorf("60 and 5 of 64 tokens: got %v, want a LengthError", got.err)
 	}
+	if got := submitAndRead(t.Context(), e, plainRequest([]token.ID{1}, math.MaxInt)); !errors.As(got.err, &length) {
+		t.Errorf("as many tokens as there are numbers: got %v, want a LengthError", got.err)
+	}
 	if got := submitAndRead(t.Context(), e, plainRequest(make([]token.ID, 64), inference.Unlimited)); !errors.As(got.err, &length) {
 		t.Errorf("a full prompt: got %v, want a LengthError", got.err)
 	}

@@ -93,12 +93,12 @@ func checkRequest(req *inference.Request, cfg *Config) error {
 	if req.MaxTokens == inference.Unlimited {
 		least = 1
 	}
-	if len(req.Prompt)+least > cfg.MaxContext {
+	if least > cfg.MaxContext-len(req.Prompt) {
 		return &inference.LengthError{PromptTokens: len(req.Prompt), OutputTokens: max(0, req.MaxTokens), MaxContext: cfg.MaxContext}
 	}
 	for i, id := range req.Prompt {
-		if id < 0 || int(id) >= cfg.Vocab {
-			return fmt.Errorf("engine: request %s: prompt token %d is %d, want 0 to %d", req.ID, i, id, cfg.Vocab-1)
+		if id < 0 || int(id) >= cfg.vocab {
+			return fmt.Errorf("engine: request %s: prompt token %d is %d, want 0 to %d", req.ID, i, id, cfg.vocab-1)
 		}
 	}
 	return nil

@@ -113,7 +113,7 @@ func TestThePromptsBeginningStaysWhenItsBlocksDoNotAllFindRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRequest(plainRequest(make([]token.ID, all*size+1), 1), &Config{MaxContext: 400, Vocab: fakeVocab})
+	r, err := newRequest(plainRequest(make([]token.ID, all*size+1), 1), &Config{MaxContext: 400, vocab: fakeVocab})
 	if err != nil {
 		t.Fatal(err)
 	}
