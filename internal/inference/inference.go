@@ -51,7 +51,7 @@ type Engine interface {
 	Submit(ctx context.Context, req Request) (Stream, error)
 	// Load returns the requests that run and that wait.
 	Load() (running, waiting int)
-	// Err is nil while the engine serves, else why it stopped.
+	// Err is nil while the engine is well, else why it is not, or ErrClosed. An engine that is not closed still takes requests.
 	Err() error
 	// Close ends all requests with ErrClosed and frees the engine. It waits for the engine's goroutine.
 	Close() error
@@ -76,7 +76,7 @@ type Request struct {
 	Choices   int        // independent continuations, at least 1; 0 means 1
 	Sampling  Sampling
 	MaxTokens int        // per choice; Unlimited: the rest of the context; 0: score the prompt only
-	MinTokens int        // EOS and StopTokens are masked until so many output tokens
+	MinTokens int        // EOS, MoreEOS and Stop are masked until so many output tokens
 	EOS       token.ID   // the primary end of text, token.None if the model has none
 	MoreEOS   []token.ID // further ends of text that the model names; dropped under IgnoreEOS
 	Stop      []token.ID // stop tokens of the request; hold under IgnoreEOS too

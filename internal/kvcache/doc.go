@@ -15,8 +15,8 @@
 //
 // With G groups, and a sequence of S tokens in S/BlockSize blocks, Match, Fork and Release take O(G * S/BlockSize);
 // Grow and Commit take O(G * blocks they add, name or let go). Hashing reads each token once in a table's life. No
-// operation looks at all blocks but Check, and Unsaved. A freed block with a name waits behind all blocks that its tenant
-// freed before; one without a name is used first.
+// operation looks at all blocks but Check, and those for a second tier: Unsaved, UnsavedLatest and Unsave. A freed block
+// with a name waits behind all blocks that its tenant freed before; one without a name is used first.
 //
 // Only numbers live here; tensors are the model's business, and who waits for whom is the scheduler's.
 //

@@ -3,9 +3,9 @@
 // Package model says what a language model is to the engine: a Config, a Cache of keys and values in blocks, and
 // Forward, which turns a Batch of tokens of many requests into hidden rows. Head turns hidden rows into logits.
 //
-// Each family of models is a directory below this one and a file that reads like its paper. What families share is
-// here: the attention layer, the gated MLP, rotary embeddings, and the reading of configurations and weights under
-// the two sets of names that files use (GGUF and Hugging Face).
+// Each family of models is a directory below this one and a file that reads like its paper. What families share is in
+// fields, which reads configurations, and decoder, which has the layers and reads weights under the two sets of names that
+// files use (GGUF and Hugging Face).
 //
 // Always true: the bits of a request's hidden rows depend on the model and the request's own tokens only. They do not
 // depend on the rest of the batch, on how the tokens were cut into batches, or on the number of threads.

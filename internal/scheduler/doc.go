@@ -12,9 +12,10 @@
 // then, whoever waits longest. A running sequence that decodes may have a Draft: guesses that are computed with its
 // latest token, and count only if its owner accepts them.
 //
-// Always true: both queues are in the order of priority, then of arrival; who waits holds no blocks; who runs holds
-// blocks for exactly the tokens computed and those of the current step; a step never has more tokens than the budget;
-// every running sequence that needs one token gets it in every step, or is preempted. Scheduler.Check verifies this.
+// Always true: both queues are in the order of priority, then of arrival, with those in front that were once admitted out
+// of turn; who waits holds no blocks; who runs holds blocks for exactly the tokens computed and those of the current step;
+// a step never has more tokens than the budget; every running sequence that needs one token gets it in every step, or is
+// preempted. Scheduler.Check verifies this.
 //
 // Pure: no clock, no goroutine, no I/O; a sequence of calls gives one sequence of batches.
 //

@@ -83,8 +83,8 @@ func (r *productRun) init(p *Pool) {
 // Mul computes all products of the same input in one round of the pool.
 //
 // Shapes: a [T, E]; for each product W [O, E], Dst [T, O].
-// Quantised weights see the activations as signed bytes with a scale for every 32 of them; float weights see them as
-// they are. Panics if the shapes do not match.
+// Quantised weights see the activations as signed bytes with a scale for every 32 of them, BF16 weights as BF16 where the
+// CPU multiplies such numbers, other float weights as they are. Panics if the shapes do not match.
 func (p *Pool) Mul(a *Activations, products ...Product) {
 	if a.rows == 0 {
 		return

@@ -116,5 +116,5 @@ func (d *Decoder) Head(dst, hidden []float32, n int) {
 	}
 }
 
-// Close frees nothing: all memory belongs to the weights' mapping or to the garbage collector.
+// Close frees nothing: memory goes back once nothing refers to the Decoder.
 func (d *Decoder) Close() error { return nil }

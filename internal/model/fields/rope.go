@@ -131,7 +131,7 @@ func floats(numbers []float64) []float32 {
 	return list
 }
 
-// ggufRope reads rotary parameters of a head. LongRoPE's lists are tensors: see Loader.LongRope.
+// ggufRope reads rotary parameters of a head. LongRoPE's lists are tensors, which decoder.NewDecoder adds.
 func ggufRope(f *Fields, headDim, longest int) model.Rope {
 	r := model.Rope{Base: f.FloatOr("rope.freq_base", 10000), Width: f.IntOr("rope.dimension_count", headDim)}
 	original := f.IntOr("rope.scaling.original_context_length", longest)
