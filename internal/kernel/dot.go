@@ -270,15 +270,5 @@ func dotRow(f Float, w []byte, x []float32) float32 {
 			sums[i] += values[i] * v
 		}
 	}
-	return sumTree(&sums)
-}
-
-// sumTree adds 16 numbers: 8 and 8, 4 and 4, 2 and 2, 1 and 1.
-func sumTree(sums *[dotCols]float32) float32 {
-	for n := dotCols / 2; n > 0; n /= 2 {
-		for i := range n {
-			sums[i] += sums[i+n]
-		}
-	}
-	return sums[0]
+	return tree(&sums)
 }

@@ -18,7 +18,7 @@ func dotFused(f Float, w []byte, x []float32) float32 {
 	for i, v := range x {
 		sums[i%dotCols] = fma(values[i], v, sums[i%dotCols])
 	}
-	return sumTree(&sums)
+	return tree(&sums)
 }
 
 func TestDotGivesTheBitsOfTheTwin(t *testing.T) {
@@ -63,7 +63,7 @@ func dotPairsFused(w []byte, x []uint16) float32 {
 			*sum = fma(values[at], math.Float32frombits(uint32(x[at])<<16), *sum)
 		}
 	}
-	return sumTree(&sums)
+	return tree(&sums)
 }
 
 // TestDotQuartersGiveTheBitsOfDot does the quarters in two parts.

@@ -69,12 +69,9 @@ func init() {
 		peakFloats[0][i], peakFloats[1][i] = float32(i%4), float32(i%5-1)
 	}
 	for i := range 32 {
-		peakHalves[0][i], peakHalves[1][i] = smallBF16(i%4), smallBF16(i%5-1)
+		peakHalves[0][i], peakHalves[1][i] = bf16(float32(i%4)), bf16(float32(i%5-1))
 	}
 }
-
-// smallBF16 is a small integer as BF16: the upper half of a float32.
-func smallBF16(v int) uint16 { return uint16(floatBits(float32(v)) >> 16) }
 
 // peakLanes adds up the lanes of the accumulators.
 func peakLanes[T int32 | float32](lanes []T) float64 {

@@ -2,10 +2,7 @@
 
 package kernel
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "encoding/binary"
 
 // The loops in plain Go: what they compute, and the limits where no assembly runs.
 var (
@@ -45,5 +42,3 @@ func readWordsGo(b []byte) uint64 {
 	}
 	return x ^ y
 }
-
-func floatBits(v float32) uint32 { return math.Float32bits(v) }
