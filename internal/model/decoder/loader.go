@@ -19,14 +19,13 @@ import (
 // that is wrong is kept: callers fetch everything and look at Finish.
 type Loader struct {
 	naming model.Naming
-
-	src   weights.Source
-	pool  *tensor.Pool
-	parts map[string]string // GGUF's usual name of a layer's part -> Hugging Face's
-	own   map[string]string // GGUF's usual name of a layer's part -> the family's
-	root  string            // Hugging Face: what names of the text model begin with
-	used  map[string]bool
-	err   error
+	src    weights.Source
+	pool   *tensor.Pool
+	parts  map[string]string // GGUF's usual name of a layer's part -> Hugging Face's, see HFParts
+	own    map[string]string // GGUF's usual name of a layer's part -> the family's
+	root   string            // Hugging Face: what names of the text model begin with
+	used   map[string]bool
+	err    error
 }
 
 // hfParts are the Hugging Face names that most families share. A family gives its exceptions to NewLoader.
@@ -54,7 +53,7 @@ func HFParts(exceptions map[string]string) map[string]string {
 
 // NewLoader reads tensors of src. Parts has the Hugging Face names, by GGUF name, in which a family differs; it may be nil.
 func NewLoader(src weights.Source, pool *tensor.Pool, naming model.Naming, parts map[string]string) *Loader {
-	l := &Loader{naming: naming, src: src, pool: pool, parts: parts, own: map[string]string{}, used: map[string]bool{}}
+	l := &Loader{naming: naming, src: src, pool: pool, parts: HFParts(parts), own: map[string]string{}, used: map[string]bool{}}
 	l.root = HFRoot(src)
 	return l
 }
@@ -93,8 +92,6 @@ func (l *Loader) name(name string) string {
 	}
 	layer, part, _ := strings.Cut(strings.TrimPrefix(name, "blk."), ".")
 	if hf, ok := l.parts[part]; ok {
-		part = hf
-	} else if hf, ok := hfParts[part]; ok {
 		part = hf
 	}
 	return l.root + "layers." + layer + "." + part
