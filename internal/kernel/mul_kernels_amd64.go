@@ -10,6 +10,9 @@ func mulQ40AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 func mulQ40AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
+func mulQ40AVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
 func mulQ40AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
@@ -35,6 +38,9 @@ func mulQ41AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 
 //go:noescape
 func mulQ41AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
+func mulQ41AVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ41AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
@@ -64,6 +70,9 @@ func mulQ50AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 func mulQ50AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
+func mulQ50AVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
 func mulQ50AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
@@ -89,6 +98,9 @@ func mulQ51AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 
 //go:noescape
 func mulQ51AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
+func mulQ51AVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ51AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
@@ -118,6 +130,9 @@ func mulQ80AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 func mulQ80AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
+func mulQ80AVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
 func mulQ80AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
@@ -143,6 +158,9 @@ func mulQ2KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 
 //go:noescape
 func mulQ2KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
+func mulQ2KAVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ2KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
@@ -172,6 +190,9 @@ func mulQ3KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 func mulQ3KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
+func mulQ3KAVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
 func mulQ3KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
@@ -197,6 +218,9 @@ func mulQ4KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 
 //go:noescape
 func mulQ4KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
+func mulQ4KAVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ4KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
@@ -226,6 +250,9 @@ func mulQ5KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 func mulQ5KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
+func mulQ5KAVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
 func mulQ5KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
@@ -251,6 +278,9 @@ func mulQ6KAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, si
 
 //go:noescape
 func mulQ6KAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
+func mulQ6KAVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulQ6KAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
@@ -280,6 +310,9 @@ func mulIQ4NLAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, 
 func mulIQ4NLAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
+func mulIQ4NLAVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
 func mulIQ4NLAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
@@ -307,6 +340,9 @@ func mulIQ4XSAVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, 
 func mulIQ4XSAVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
+func mulIQ4XSAVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
 func mulIQ4XSAVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
@@ -332,6 +368,9 @@ func mulMXFP4AVX2X1(dst *float32, apart, ldd uintptr, codes, scales, act *byte, 
 
 //go:noescape
 func mulMXFP4AVX2X2(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
+
+//go:noescape
+func mulMXFP4AVX2X3(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
 //go:noescape
 func mulMXFP4AVX2X4(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
@@ -390,7 +429,8 @@ func manyHalvesMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte,
 func addMulKernels() {
 	mulPairTiers[avx2][Q40][0] = mulQ40AVX2X1
 	mulPairTiers[avx2][Q40][1] = mulQ40AVX2X2
-	mulPairTiers[avx2][Q40][2] = mulQ40AVX2X4
+	mulPairTiers[avx2][Q40][2] = mulQ40AVX2X3
+	mulPairTiers[avx2][Q40][3] = mulQ40AVX2X4
 	mulTiers[avx512][Q40][0] = mulQ40AVX512X1
 	mulTiers[avx512][Q40][1] = mulQ40AVX512X2
 	mulTiers[avx512][Q40][2] = mulQ40AVX512X4
@@ -399,7 +439,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q40] = manyFuncs{expandQ40AVX512, manySingleAVX512, 40, 4}
 	mulPairTiers[avx2][Q41][0] = mulQ41AVX2X1
 	mulPairTiers[avx2][Q41][1] = mulQ41AVX2X2
-	mulPairTiers[avx2][Q41][2] = mulQ41AVX2X4
+	mulPairTiers[avx2][Q41][2] = mulQ41AVX2X3
+	mulPairTiers[avx2][Q41][3] = mulQ41AVX2X4
 	mulTiers[avx512][Q41][0] = mulQ41AVX512X1
 	mulTiers[avx512][Q41][1] = mulQ41AVX512X2
 	mulTiers[avx512][Q41][2] = mulQ41AVX512X4
@@ -408,7 +449,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q41] = manyFuncs{expandQ41AVX512, manyMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q50][0] = mulQ50AVX2X1
 	mulPairTiers[avx2][Q50][1] = mulQ50AVX2X2
-	mulPairTiers[avx2][Q50][2] = mulQ50AVX2X4
+	mulPairTiers[avx2][Q50][2] = mulQ50AVX2X3
+	mulPairTiers[avx2][Q50][3] = mulQ50AVX2X4
 	mulTiers[avx512][Q50][0] = mulQ50AVX512X1
 	mulTiers[avx512][Q50][1] = mulQ50AVX512X2
 	mulTiers[avx512][Q50][2] = mulQ50AVX512X4
@@ -417,7 +459,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q50] = manyFuncs{expandQ50AVX512, manySingleAVX512, 44, 4}
 	mulPairTiers[avx2][Q51][0] = mulQ51AVX2X1
 	mulPairTiers[avx2][Q51][1] = mulQ51AVX2X2
-	mulPairTiers[avx2][Q51][2] = mulQ51AVX2X4
+	mulPairTiers[avx2][Q51][2] = mulQ51AVX2X3
+	mulPairTiers[avx2][Q51][3] = mulQ51AVX2X4
 	mulTiers[avx512][Q51][0] = mulQ51AVX512X1
 	mulTiers[avx512][Q51][1] = mulQ51AVX512X2
 	mulTiers[avx512][Q51][2] = mulQ51AVX512X4
@@ -426,7 +469,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q51] = manyFuncs{expandQ51AVX512, manyMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q80][0] = mulQ80AVX2X1
 	mulPairTiers[avx2][Q80][1] = mulQ80AVX2X2
-	mulPairTiers[avx2][Q80][2] = mulQ80AVX2X4
+	mulPairTiers[avx2][Q80][2] = mulQ80AVX2X3
+	mulPairTiers[avx2][Q80][3] = mulQ80AVX2X4
 	mulTiers[avx512][Q80][0] = mulQ80AVX512X1
 	mulTiers[avx512][Q80][1] = mulQ80AVX512X2
 	mulTiers[avx512][Q80][2] = mulQ80AVX512X4
@@ -435,7 +479,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q80] = manyFuncs{expandQ80AVX512, manySingleAVX512, 48, 4}
 	mulPairTiers[avx2][Q2K][0] = mulQ2KAVX2X1
 	mulPairTiers[avx2][Q2K][1] = mulQ2KAVX2X2
-	mulPairTiers[avx2][Q2K][2] = mulQ2KAVX2X4
+	mulPairTiers[avx2][Q2K][2] = mulQ2KAVX2X3
+	mulPairTiers[avx2][Q2K][3] = mulQ2KAVX2X4
 	mulTiers[avx512][Q2K][0] = mulQ2KAVX512X1
 	mulTiers[avx512][Q2K][1] = mulQ2KAVX512X2
 	mulTiers[avx512][Q2K][2] = mulQ2KAVX512X4
@@ -444,7 +489,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q2K] = manyFuncs{expandQ2KAVX512, manyHalvesMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q3K][0] = mulQ3KAVX2X1
 	mulPairTiers[avx2][Q3K][1] = mulQ3KAVX2X2
-	mulPairTiers[avx2][Q3K][2] = mulQ3KAVX2X4
+	mulPairTiers[avx2][Q3K][2] = mulQ3KAVX2X3
+	mulPairTiers[avx2][Q3K][3] = mulQ3KAVX2X4
 	mulTiers[avx512][Q3K][0] = mulQ3KAVX512X1
 	mulTiers[avx512][Q3K][1] = mulQ3KAVX512X2
 	mulTiers[avx512][Q3K][2] = mulQ3KAVX512X4
@@ -453,7 +499,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q3K] = manyFuncs{expandQ3KAVX512, manyHalvesAVX512, 52, 4}
 	mulPairTiers[avx2][Q4K][0] = mulQ4KAVX2X1
 	mulPairTiers[avx2][Q4K][1] = mulQ4KAVX2X2
-	mulPairTiers[avx2][Q4K][2] = mulQ4KAVX2X4
+	mulPairTiers[avx2][Q4K][2] = mulQ4KAVX2X3
+	mulPairTiers[avx2][Q4K][3] = mulQ4KAVX2X4
 	mulTiers[avx512][Q4K][0] = mulQ4KAVX512X1
 	mulTiers[avx512][Q4K][1] = mulQ4KAVX512X2
 	mulTiers[avx512][Q4K][2] = mulQ4KAVX512X4
@@ -462,7 +509,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q4K] = manyFuncs{expandQ4KAVX512, manyMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q5K][0] = mulQ5KAVX2X1
 	mulPairTiers[avx2][Q5K][1] = mulQ5KAVX2X2
-	mulPairTiers[avx2][Q5K][2] = mulQ5KAVX2X4
+	mulPairTiers[avx2][Q5K][2] = mulQ5KAVX2X3
+	mulPairTiers[avx2][Q5K][3] = mulQ5KAVX2X4
 	mulTiers[avx512][Q5K][0] = mulQ5KAVX512X1
 	mulTiers[avx512][Q5K][1] = mulQ5KAVX512X2
 	mulTiers[avx512][Q5K][2] = mulQ5KAVX512X4
@@ -471,7 +519,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q5K] = manyFuncs{expandQ5KAVX512, manyMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q6K][0] = mulQ6KAVX2X1
 	mulPairTiers[avx2][Q6K][1] = mulQ6KAVX2X2
-	mulPairTiers[avx2][Q6K][2] = mulQ6KAVX2X4
+	mulPairTiers[avx2][Q6K][2] = mulQ6KAVX2X3
+	mulPairTiers[avx2][Q6K][3] = mulQ6KAVX2X4
 	mulTiers[avx512][Q6K][0] = mulQ6KAVX512X1
 	mulTiers[avx512][Q6K][1] = mulQ6KAVX512X2
 	mulTiers[avx512][Q6K][2] = mulQ6KAVX512X4
@@ -480,7 +529,8 @@ func addMulKernels() {
 	manyTiers[avx512][Q6K] = manyFuncs{expandQ6KAVX512, manyHalvesAVX512, 52, 4}
 	mulPairTiers[avx2][IQ4NL][0] = mulIQ4NLAVX2X1
 	mulPairTiers[avx2][IQ4NL][1] = mulIQ4NLAVX2X2
-	mulPairTiers[avx2][IQ4NL][2] = mulIQ4NLAVX2X4
+	mulPairTiers[avx2][IQ4NL][2] = mulIQ4NLAVX2X3
+	mulPairTiers[avx2][IQ4NL][3] = mulIQ4NLAVX2X4
 	mulTiers[avx512][IQ4NL][0] = mulIQ4NLAVX512X1
 	mulTiers[avx512][IQ4NL][1] = mulIQ4NLAVX512X2
 	mulTiers[avx512][IQ4NL][2] = mulIQ4NLAVX512X4
@@ -489,7 +539,8 @@ func addMulKernels() {
 	manyTiers[avx512][IQ4NL] = manyFuncs{expandIQ4NLAVX512, manySingleAVX512, 48, 4}
 	mulPairTiers[avx2][IQ4XS][0] = mulIQ4XSAVX2X1
 	mulPairTiers[avx2][IQ4XS][1] = mulIQ4XSAVX2X2
-	mulPairTiers[avx2][IQ4XS][2] = mulIQ4XSAVX2X4
+	mulPairTiers[avx2][IQ4XS][2] = mulIQ4XSAVX2X3
+	mulPairTiers[avx2][IQ4XS][3] = mulIQ4XSAVX2X4
 	mulTiers[avx512][IQ4XS][0] = mulIQ4XSAVX512X1
 	mulTiers[avx512][IQ4XS][1] = mulIQ4XSAVX512X2
 	mulTiers[avx512][IQ4XS][2] = mulIQ4XSAVX512X4
@@ -498,7 +549,8 @@ func addMulKernels() {
 	manyTiers[avx512][IQ4XS] = manyFuncs{expandIQ4XSAVX512, manySingleAVX512, 48, 4}
 	mulPairTiers[avx2][MXFP4][0] = mulMXFP4AVX2X1
 	mulPairTiers[avx2][MXFP4][1] = mulMXFP4AVX2X2
-	mulPairTiers[avx2][MXFP4][2] = mulMXFP4AVX2X4
+	mulPairTiers[avx2][MXFP4][2] = mulMXFP4AVX2X3
+	mulPairTiers[avx2][MXFP4][3] = mulMXFP4AVX2X4
 	mulTiers[avx512][MXFP4][0] = mulMXFP4AVX512X1
 	mulTiers[avx512][MXFP4][1] = mulMXFP4AVX512X2
 	mulTiers[avx512][MXFP4][2] = mulMXFP4AVX512X4

@@ -2,8 +2,6 @@
 
 package kernel
 
-import "math/bits"
-
 // A mulPairFunc multiplies pairs of panels, one after the other, with some rows of an activation tile, both of a pair block by block
 // in turn. Memory gives more to two streams than to one, and most where they are long. It is a mulFunc but for
 //
@@ -13,8 +11,8 @@ import "math/bits"
 //	panels    how many pairs there are, side by side
 type mulPairFunc func(dst *float32, apart, ldd uintptr, codes, scales, act *byte, size, distance, stride uintptr, blocks, panels int)
 
-// mulPairTiers holds those of the tiers that have them, for 1, 2 and 4 rows.
-var mulPairTiers [tiers][formats][3]mulPairFunc
+// mulPairTiers holds those of the tiers that have them, for 1 to 4 rows.
+var mulPairTiers [tiers][formats][4]mulPairFunc
 
 // Pairs reports whether a format's panels are multiplied in pairs where rows are few. The halves of a matrix are then the best
 // pair, and equal parts of both the best chunks.
@@ -38,18 +36,18 @@ func MulPairs(dst []float32, ldd int, w *Panels, run PairRun, x *Tiles) {
 	_ = x.Records[blocks*rows*RecordBytes-1]
 	kernels := &mulPairTiers[active][w.Format]
 	together := run.End - run.First
-	if bits.OnesCount(uint(rows)) > 1 || rows > 1<<(len(kernels)-1) {
+	if rows > len(kernels) {
 		together = 1 // several kernels take turns while a pair is in the first cache
 	}
 	for i := run.First; i < run.End; i += together {
 		panel := w.Bytes[i*size:][:size]
 		for t := 0; t < rows; {
 			tile, within := x.Tile(t/TileRows), t%TileRows
-			log := min(bits.Len(uint(tile.Rows-within))-1, len(kernels)-1)
+			n := min(tile.Rows-within, len(kernels))
 			at := t*ldd + i*PanelRows
-			kernels[log](&dst[at], uintptr(behind)*4, uintptr(ldd)*4, &panel[0], &panel[codes],
+			kernels[n-1](&dst[at], uintptr(behind)*4, uintptr(ldd)*4, &panel[0], &panel[codes],
 				&tile.Records[within*RecordBytes], uintptr(size), uintptr(run.Distance*size), uintptr(tile.Rows*RecordBytes), blocks, together)
-			t += 1 << log
+			t += n
 		}
 	}
 }

@@ -244,7 +244,7 @@ func stubs() string {
 		for _, rows := range rows256 {
 			name := newMul256(nil, f, rows, 2).name()
 			declare(name, pairSignature)
-			enter("mulPairTiers[avx2][%s][%d] = %s", f.name, log2(rows), name)
+			enter("mulPairTiers[avx2][%s][%d] = %s", f.name, rows-1, name)
 		}
 		for _, rows := range rows512 {
 			name := fmt.Sprintf("mul%sAVX512X%d", f.name, rows)

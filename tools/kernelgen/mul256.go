@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 rows of activations, for AVX2 with FMA and F16C.
+const header256 = `// Products of two panels of 16 weight rows with 1 to 4 rows of activations, for AVX2 with FMA and F16C.
 //
 // Identity: VPMADDUBSW multiplies unsigned codes with signed activations and adds pairs to 16 bits, VPMADDWD with ones
 // adds pairs of those to 32 bits. A lane is a weight row, so there are no horizontal sums. Codes carry a zero point z:
@@ -36,7 +36,7 @@ const header256 = `// Products of two panels of 16 weight rows with 1, 2 or 4 ro
 `
 
 // rows256 are the numbers of activation rows that have a kernel.
-var rows256 = []int{1, 2, 4}
+var rows256 = []int{1, 2, 3, 4}
 
 // A lane is half of a panel: 8 weight rows.
 type lane struct{ panel, half int }
