@@ -115,7 +115,11 @@ func (m *metrics) addModels(make maker, models []Model) {
 	first := make.histogram("vllm:time_to_first_token_seconds", "From the request to its first output token.", bucketsFirst)
 	between := make.histogram("vllm:inter_token_latency_seconds", "Between two output tokens of a choice.", bucketsBetween)
 	perToken := make.histogram("vllm:request_time_per_output_token_seconds", "Mean time between the output tokens of a request.", bucketsBetween)
-	sizes := sizeBuckets(models)
+	longest := 1
+	for _, m := range models {
+		longest = max(longest, m.MaxContext())
+	}
+	sizes := sizeBuckets(longest)
 	prompt := make.histogram("vllm:request_prompt_tokens", "Prompt tokens of a request.", sizes)
 	output := make.histogram("vllm:request_generation_tokens", "Output tokens of a request.", sizes)
 	choices := make.histogram("vllm:request_params_n", "Choices of a request.", bucketsChoices)
@@ -140,21 +144,15 @@ func (m *metrics) addModels(make maker, models []Model) {
 	}
 }
 
-// sizeBuckets returns 1, 2, 5, 10 and so on up to the longest context.
-func sizeBuckets(models []Model) []float64 {
-	longest := 1
-	for _, m := range models {
-		longest = max(longest, m.MaxContext())
-	}
+// sizeBuckets returns 1, 2, 5, 10 and so on up to the longest context, which is at least 1.
+func sizeBuckets(longest int) []float64 {
 	var buckets []float64
 	for scale := 1; ; scale *= 10 {
 		for _, step := range []int{1, 2, 5} {
-			if step*scale > longest {
+			if step*scale >= longest {
 				return append(buckets, float64(longest))
 			}
-			if n := len(buckets); n == 0 || buckets[n-1] < float64(step*scale) {
-				buckets = append(buckets, float64(step*scale))
-			}
+			buckets = append(buckets, float64(step*scale))
 		}
 	}
 }

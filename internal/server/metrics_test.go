@@ -4,6 +4,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,6 +78,18 @@ func TestMetricsAreRightUnderConcurrency(t *testing.T) {
 	}
 	if got := s.metric(`vllm:request_success_total{engine="0",finished_reason="stop",model_name="m"}`); got != 160 {
 		t.Errorf("%v choices ended, want 160", got)
+	}
+}
+
+// A context of 1000 tokens was two buckets of one size, and the server ended with a panic.
+func TestAnyContextHasBucketsThatGrow(t *testing.T) {
+	for longest, want := range map[int][]float64{
+		1: {1}, 2: {1, 2}, 3: {1, 2, 3}, 100: {1, 2, 5, 10, 20, 50, 100}, 128: {1, 2, 5, 10, 20, 50, 100, 128},
+		1000: {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000},
+	} {
+		if got := sizeBuckets(longest); !slices.Equal(got, want) {
+			t.Errorf("sizeBuckets(%d) = %v, want %v", longest, got, want)
+		}
 	}
 }
 
