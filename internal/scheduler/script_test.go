@@ -148,7 +148,7 @@ func (s *stage) step() string {
 	}
 	s.scheduler.Done(b)
 	for _, slice := range b.Slices {
-		if slice.Computed() == len(slice.Tokens) {
+		if slice.computed == len(slice.Tokens) {
 			s.extend(slice)
 		}
 		slice.Draft = slice.Draft[:0]

@@ -42,9 +42,6 @@ const (
 	running
 )
 
-// Computed returns how many tokens lie in the cache.
-func (q *Sequence) Computed() int { return q.computed }
-
 // Cached returns how many tokens were found in the prefix cache when the sequence was first admitted.
 func (q *Sequence) Cached() int { return q.cached }
 

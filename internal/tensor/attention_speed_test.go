@@ -80,7 +80,7 @@ func (c attentionCase) layers(n int) []*KV {
 	x := make([]float32, size)
 	layers := make([]*KV, n)
 	for i := range layers {
-		layers[i] = NewKV(c.typ, blocks, c.kvHeads, c.headDim)
+		layers[i] = newKV(c.typ, blocks, c.kvHeads, c.headDim)
 	}
 	for pos := range c.length {
 		for i := range x {

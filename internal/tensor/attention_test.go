@@ -29,7 +29,7 @@ type filledCache struct {
 
 func (c attentionCase) fill(r *rand.Rand) *filledCache {
 	blocks := (c.length + KVBlock - 1) / KVBlock
-	f := &filledCache{kv: NewKV(c.typ, blocks+3, c.kvHeads, c.headDim)}
+	f := &filledCache{kv: newKV(c.typ, blocks+3, c.kvHeads, c.headDim)}
 	// What a block held before must not matter.
 	for _, numbers := range []kvNumbers{f.kv.keys, f.kv.values} {
 		for i := range numbers.bytes {

@@ -56,20 +56,13 @@ type kvNumbers struct {
 	bytes        []byte
 }
 
-// NewKV allocates blocks for one layer. Memory that was never written is not backed by pages yet.
-//
-// Shapes: as KV says; blocks are rounded up to a multiple of R.
-func NewKV(t KVType, blocks, kvHeads, headDim int) *KV {
-	return NewKVs(t, []int{blocks}, kvHeads, headDim)[0]
-}
-
-// NewKVs allocates so many blocks for each of some layers.
+// NewKVs allocates so many blocks for each of some layers. Memory that was never written is not backed by pages yet.
 //
 // Layers fill their blocks together. If each began on a large page, a block now and then would be the first of a new one in
 // all of them, and the step that writes it would wait until the system has cleared a hundred megabytes. So their first blocks
 // lie at different places of a page, spread evenly.
 //
-// Shapes: as those of NewKV.
+// Shapes: as KV says; blocks are rounded up to a multiple of R.
 func NewKVs(t KVType, blocks []int, kvHeads, headDim int) []*KV {
 	if !t.Known() || kvHeads < 1 || headDim < 1 {
 		panic(fmt.Sprintf("tensor: KV of type %d, %d heads of %d", t, kvHeads, headDim))

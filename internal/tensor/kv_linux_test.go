@@ -31,7 +31,7 @@ func TestCacheMemoryGoesBackToTheSystem(t *testing.T) {
 	size := blocks * int(KVF16.BlockBytes(2, 64)) / os.Getpagesize()
 	before := virtualPages(t)
 	for what, release := range map[string]func(*KV){"closed": (*KV).Close, "forgotten": func(*KV) {}} {
-		kv := NewKV(KVF16, blocks, 2, 64)
+		kv := newKV(KVF16, blocks, 2, 64)
 		// Caches of earlier tests may go at any time, but they are small.
 		if got, want := virtualPages(t), before+size*9/10; got < want {
 			t.Fatalf("%d pages are mapped with the cache, want at least %d", got, want)

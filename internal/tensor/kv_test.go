@@ -7,13 +7,18 @@ import (
 	"testing"
 )
 
+// newKV allocates blocks for one layer.
+func newKV(t KVType, blocks, kvHeads, headDim int) *KV {
+	return NewKVs(t, []int{blocks}, kvHeads, headDim)[0]
+}
+
 func TestCacheDoesNotCountAsGoHeap(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the cache is on the Go heap there")
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	kv := NewKV(KVF16, 4096, 2, 64) // 64 MiB
+	kv := newKV(KVF16, 4096, 2, 64) // 64 MiB
 	kv.Store(4095, 31, make([]float32, 128), make([]float32, 128))
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 16<<20 {
@@ -27,7 +32,7 @@ func TestCacheDoesNotCountAsGoHeap(t *testing.T) {
 }
 
 func TestEmptyCacheHasNoMemory(t *testing.T) {
-	kv := NewKV(KVF32, 0, 2, 64)
+	kv := newKV(KVF32, 0, 2, 64)
 	if n := len(kv.memory.bytes); n != 0 {
 		t.Errorf("a cache of no blocks has %d bytes", n)
 	}

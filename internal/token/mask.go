@@ -65,9 +65,6 @@ func (m *Mask) Fill() {
 	}
 }
 
-// Clear empties the mask.
-func (m *Mask) Clear() { clear(m.words) }
-
 // Count returns how many entries are in the mask.
 func (m *Mask) Count() int {
 	n := 0
