@@ -3,6 +3,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/chat"
@@ -25,14 +26,17 @@ func (f Format) Markers() []string {
 	return list
 }
 
+// otherCalls are tags of syntaxes other than JSON inside of <tool_call>: those of Qwen's coder models, GLM 4.5 and others of its
+// kind, and MiniMax.
+var otherCalls = []string{"<function=", "<arg_key>", "<invoke"}
+
 // DetectFormat finds out from the source of a chat template which markers its model writes.
 func DetectFormat(template string) Format {
 	var f Format
 	if strings.Contains(template, "<think>") || strings.Contains(template, "</think>") {
 		f.ThinkOpen, f.ThinkClose = "<think>", "</think>"
 	}
-	// Qwen's coder models use the same tag around another syntax.
-	if strings.Contains(template, "<tool_call>") && !strings.Contains(template, "<function=") {
+	if strings.Contains(template, "<tool_call>") && !slices.ContainsFunc(otherCalls, func(tag string) bool { return strings.Contains(template, tag) }) {
 		f.ToolOpen, f.ToolClose = "<tool_call>", "</tool_call>"
 	}
 	return f

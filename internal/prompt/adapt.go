@@ -269,7 +269,7 @@ func (t *Template) callID(id string) string {
 	return string(out)
 }
 
-// toolList returns the tools as the client sent them, or nil.
+// toolList returns the tools as the client sent them, but whole where the template needs it, or nil.
 func (t *Template) toolList(tools []chat.Tool) any {
 	if len(tools) == 0 && !t.facts.EmptyTools {
 		return nil
@@ -277,7 +277,11 @@ func (t *Template) toolList(tools []chat.Tool) any {
 	list := make([]any, len(tools))
 	for i, tool := range tools {
 		if tool.Raw != nil {
-			list[i] = jinja.FromJSON(tool.Raw)
+			raw := tool.Raw
+			if t.facts.WholeTools {
+				raw = whole(raw)
+			}
+			list[i] = jinja.FromJSON(raw)
 			continue
 		}
 		f := ordjson.NewObject()
@@ -292,4 +296,25 @@ func (t *Template) toolList(tools []chat.Tool) any {
 		list[i] = jinja.FromJSON(o)
 	}
 	return list
+}
+
+// whole returns a tool with the fields that a client may leave out: a function without parameters takes none.
+func whole(tool *ordjson.Object) *ordjson.Object {
+	function, ok := tool.Object("function")
+	if !ok {
+		return tool
+	}
+	function = function.Clone()
+	if v, _ := function.Get("description"); v == nil {
+		function.Set("description", "")
+	}
+	if v, _ := function.Get("parameters"); v == nil {
+		none := ordjson.NewObject()
+		none.Set("type", "object")
+		none.Set("properties", ordjson.NewObject())
+		function.Set("parameters", none)
+	}
+	tool = tool.Clone()
+	tool.Set("function", function)
+	return tool
 }

@@ -11,6 +11,7 @@ import (
 // Facts are what a template can do, found by rendering small conversations with it.
 type Facts struct {
 	Tools           bool // prints the tools
+	WholeTools      bool // fails on a function without a description or without parameters
 	EmptyTools      bool // wants an empty list where there are no tools, not none
 	Calls           bool // prints tool calls
 	Results         bool // prints messages of the role tool
@@ -63,7 +64,8 @@ const (
 	probeUser = `{"role":"user","content":"Hello"}`
 	probeTool = `[{"type":"function","function":{"name":"PROBE","description":"d","parameters":{"type":"object",` +
 		`"properties":{"city":{"type":"string","description":"c"}},"required":["city"]}}}]`
-	probeResult = `{"role":"tool","tool_call_id":"abcdefghi","name":"f","content":"r"}`
+	probeBareTool = `[{"type":"function","function":{"name":"PROBE"}}]`
+	probeResult   = `{"role":"tool","tool_call_id":"abcdefghi","name":"f","content":"r"}`
 )
 
 // calls is a conversation with calls in one message.
@@ -82,6 +84,8 @@ func probe(t *Template) Facts {
 	f := Facts{Calls: true, Results: true, ArgumentsObject: true, System: true, ManySystem: true, ParallelCalls: true}
 	out, ok := p.render(`[`+probeUser+`]`, probeTool)
 	f.Tools = ok && strings.Contains(out, probeText)
+	_, ok = p.render(`[`+probeUser+`]`, probeBareTool)
+	f.WholeTools = f.Tools && !ok
 	if !p.renders(`[` + probeUser + `]`) {
 		p.tools = "[]"
 		f.EmptyTools = p.renders(`[` + probeUser + `]`)

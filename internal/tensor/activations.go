@@ -34,7 +34,7 @@ type Activations struct {
 // Set makes x the input of the following products. The x must stay unchanged until they are done.
 //
 // Shapes: x [t, e].
-func (a *Activations) Set(p *Pool, x []float32, t, e int) {
+func (a *Activations) Set(x []float32, t, e int) {
 	if len(x) < t*e || t < 0 || e <= 0 {
 		panic(fmt.Sprintf("tensor: activations: got %d values, want [%d, %d]", len(x), t, e))
 	}

@@ -106,7 +106,7 @@ func TestMulIsCloseToFloats(t *testing.T) {
 			t.Fatal(err)
 		}
 		var a Activations
-		a.Set(p, x, tokens, cols)
+		a.Set(x, tokens, cols)
 		got := make([]float32, tokens*rows)
 		p.Mul(&a, Product{got, m})
 		tolerance := 2e-6 // of the root of the sum of squares; float sums
@@ -144,12 +144,12 @@ func TestMulGivesTheSameBitsForAnyNeighbours(t *testing.T) {
 			other, _ := randomMatrix(t, p, r, typ, 33, cols)
 			x := randomRows(r, tokens*cols)
 			var a, single Activations
-			a.Set(p, x, tokens, cols)
+			a.Set(x, tokens, cols)
 			together, before, after := make([]float32, tokens*rows), make([]float32, tokens*33), make([]float32, tokens*33)
 			p.Mul(&a, Product{before, other}, Product{together, m}, Product{after, other})
 			alone := make([]float32, rows)
 			for row := range tokens {
-				single.Set(one, x[row*cols:], 1, cols)
+				single.Set(x[row*cols:], 1, cols)
 				one.Mul(&single, Product{alone, m})
 				for o, want := range alone {
 					if got := together[row*rows+o]; math.Float32bits(got) != math.Float32bits(want) {
@@ -181,7 +181,7 @@ func TestMulDoesNotAllocate(t *testing.T) {
 		x, y, z := randomRows(r, shape.rows*shape.cols), make([]float32, shape.rows*208), make([]float32, shape.rows*64)
 		var a Activations
 		step := func() {
-			a.Set(p, x, shape.rows, shape.cols)
+			a.Set(x, shape.rows, shape.cols)
 			p.Mul(&a, Product{y, m}, Product{z, n})
 		}
 		for range 5 {
@@ -220,7 +220,7 @@ func TestProductOfNoRowsIsNothing(t *testing.T) {
 	for _, typ := range allTypes {
 		w, _ := randomMatrix(t, p, r, typ, 65, 256)
 		var a Activations
-		a.Set(p, nil, 0, 256)
+		a.Set(nil, 0, 256)
 		p.Mul(&a, Product{nil, w})
 	}
 }
@@ -245,7 +245,7 @@ func BenchmarkMul(b *testing.B) {
 				var a Activations
 				n := 0
 				for b.Loop() {
-					a.Set(p, x, tokens, cols)
+					a.Set(x, tokens, cols)
 					p.Mul(&a, Product{y, ws[n%copies]})
 					n++
 				}
@@ -272,7 +272,7 @@ func BenchmarkDecode(b *testing.B) {
 		for _, tokens := range []int{1, 2, 4} {
 			b.Run(fmt.Sprintf("%v/t=%d", typ, tokens), func(b *testing.B) {
 				var a Activations
-				a.Set(p, randomRows(r, tokens*cols), tokens, cols)
+				a.Set(randomRows(r, tokens*cols), tokens, cols)
 				y, at := make([]float32, tokens*rows), 0
 				next := func() []byte {
 					at++

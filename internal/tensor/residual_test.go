@@ -36,7 +36,7 @@ func TestResidualIsWhatTheKernelsLose(t *testing.T) {
 		}
 		Residual(residual, x)
 		var a Activations
-		a.Set(pool, x, 1, n)
+		a.Set(x, 1, n)
 		pool.Mul(&a, Product{Dst: seen, W: w})
 		for i := range x {
 			block := x[i/kernel.BlockCols*kernel.BlockCols:][:kernel.BlockCols]

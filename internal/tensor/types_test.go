@@ -33,7 +33,7 @@ func TestProductOfEachTypeStaysWithinItsBound(t *testing.T) {
 				t.Fatal(err)
 			}
 			var a Activations
-			a.Set(p, x, tokens, cols)
+			a.Set(x, tokens, cols)
 			got := make([]float32, tokens*rows)
 			p.Mul(&a, Product{got, m})
 			largest, sum := 0.0, 0.0

@@ -78,7 +78,7 @@ func (s *Step) finishLogits(first, end int) {
 // set prepares the input of products.
 func (s *Step) set(a *tensor.Activations, x []float32, rows int) {
 	if rows > 0 {
-		a.Set(s.pool, x, rows, len(x)/rows)
+		a.Set(x, rows, len(x)/rows)
 	}
 }
 
