@@ -42,7 +42,11 @@ func (f *serveFlags) access(env *Env) (*access, error) {
 	case f.apiKeyFile != "":
 		err = a.readKeys(f.apiKeyFile)
 	case env.Getenv("SAMPO_API_KEY") != "":
-		a.keys = []server.Key{{Secret: env.Getenv("SAMPO_API_KEY")}}
+		key := strings.TrimSpace(env.Getenv("SAMPO_API_KEY")) // what is made from a file ends with a line break
+		if bad := checkSecret(key); bad != nil {
+			return nil, usagef("SAMPO_API_KEY: %v", bad)
+		}
+		a.keys = []server.Key{{Secret: key}}
 	case f.public:
 		err = a.ensureKey(env)
 	case !a.loopback:
@@ -74,9 +78,13 @@ func (a *access) readKeys(path string) error {
 		if err != nil {
 			return usagef("--api-key-file: %s, line %d: %v", path, number, err)
 		}
-		if key.Secret != "" {
-			a.keys = append(a.keys, key)
+		if key.Secret == "" {
+			continue
 		}
+		if slices.ContainsFunc(a.keys, func(k server.Key) bool { return k.Secret == key.Secret }) {
+			return usagef("--api-key-file: %s, line %d: the key is there twice", path, number)
+		}
+		a.keys = append(a.keys, key)
 	}
 	if len(a.keys) == 0 {
 		return usagef("--api-key-file: %s has no key in it", path)
@@ -95,6 +103,9 @@ func (a *access) readKeys(path string) error {
 func parseKey(line string) (server.Key, error) {
 	secret, rest, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(line, "\t", " ")), " ")
 	key := server.Key{Secret: secret}
+	if err := checkSecret(secret); err != nil && secret != "" {
+		return key, err
+	}
 	for _, word := range strings.FieldsFunc(rest, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if !slices.Contains(server.Scopes(), server.Scope(word)) {
 			return key, fmt.Errorf("unknown scope %q; the scopes are %s", word, strings.Trim(fmt.Sprint(server.Scopes()), "[]"))
@@ -102,6 +113,19 @@ func parseKey(line string) (server.Key, error) {
 		key.Scopes = append(key.Scopes, server.Scope(word))
 	}
 	return key, nil
+}
+
+// checkSecret refuses a key that no client could send, and one that looks as if it was put out of use.
+func checkSecret(secret string) error {
+	switch {
+	case secret == "":
+		return errors.New("the key is blank")
+	case strings.HasPrefix(secret, "#"):
+		return errors.New("a key cannot begin with #, and there are no comments: delete the line")
+	case strings.ContainsFunc(secret, func(r rune) bool { return r < ' ' || r > '~' }):
+		return errors.New("the key has characters that clients cannot send in a header; a key is printable ASCII")
+	}
+	return nil
 }
 
 // ensureKey reads the key in the home, or makes one.

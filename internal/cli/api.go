@@ -278,7 +278,7 @@ func (f *apiFlags) server(env *Env) (address string, own bool) {
 
 // keyFor returns the key to send. What is in the home goes to this machine and our own server only.
 func (f *apiFlags) keyFor(env *Env, target *url.URL, own bool) string {
-	switch key := env.Getenv("SAMPO_API_KEY"); {
+	switch key := strings.TrimSpace(env.Getenv("SAMPO_API_KEY")); {
 	case f.key != "":
 		return f.key
 	case key != "":

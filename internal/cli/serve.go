@@ -32,6 +32,7 @@ type serveFlags struct {
 	port         int
 	public       bool
 	apiKeyFile   string
+	keysGiven    bool // apiKeyFile is not the default
 	noAuth       bool
 	config       string
 	reasoning    string
@@ -66,7 +67,7 @@ func newServe(env *Env) *cobra.Command {
 			if len(models) == 0 {
 				models = []string{assets.MiniChatName}
 			}
-			f.hostGiven = cmd.Flags().Changed("host")
+			f.hostGiven, f.keysGiven = cmd.Flags().Changed("host"), cmd.Flags().Changed("api-key-file")
 			return f.serve(env, models)
 		},
 	}
@@ -104,6 +105,8 @@ func (f *serveFlags) check(models []string) error {
 		return usagef("--shutdown-drain: got %v, want at least 0", f.drain)
 	case f.public && f.noAuth:
 		return usagef("--public demands a key, and --no-auth none: give one of them")
+	case f.keysGiven && f.apiKeyFile == "" && !f.noAuth: // a variable that is not set must not open the server
+		return usagef("--api-key-file: the name of the file is empty")
 	case f.apiKeyFile != "" && f.noAuth:
 		return usagef("--api-key-file demands a key, and --no-auth none: give one of them")
 	}
@@ -218,7 +221,7 @@ func baseURL(host string, addr net.Addr) string {
 // outsideURLs returns addresses that other machines may reach a server at that listens everywhere.
 func outsideURLs(host string, addr net.Addr) []string {
 	_, port, err := net.SplitHostPort(addr.String())
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+	if ip := net.ParseIP(host); err != nil || host != "" && (ip == nil || !ip.IsUnspecified()) {
 		return nil
 	}
 	var urls []string

@@ -21,7 +21,7 @@ import (
 // home returns the folder where Sampo keeps its things.
 func (e *Env) home() string {
 	if dir := e.Getenv("SAMPO_HOME"); dir != "" {
-		return dir
+		return e.inHome(dir)
 	}
 	return filepath.Join(e.HomeDir, ".sampo")
 }
