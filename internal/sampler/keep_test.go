@@ -3,6 +3,7 @@
 package sampler
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -30,7 +31,8 @@ func keptOf(t *testing.T, logits []float32, st *State) []token.ID {
 }
 
 func TestKeepFollowsTheFilters(t *testing.T) {
-	logits := []float32{1, 4, 2, 3, 0} // probabilities 0.03, 0.64, 0.09, 0.23, 0.01
+	// Weights 1, 8, 2, 4, 1 of 16.
+	logits := []float32{0, float32(math.Log(8)), float32(math.Log(2)), float32(math.Log(4)), 0}
 	for _, tt := range []struct {
 		name string
 		p    Params
@@ -38,10 +40,14 @@ func TestKeepFollowsTheFilters(t *testing.T) {
 	}{
 		{"all", Params{Temperature: 1}, []token.ID{0, 1, 2, 3, 4}},
 		{"greedy", Params{}, []token.ID{1}},
+		{"top-k keeps ties", Params{Temperature: 1, TopK: 4}, []token.ID{0, 1, 2, 3, 4}},
 		{"top-k", Params{Temperature: 1, TopK: 2}, []token.ID{1, 3}},
-		{"top-p", Params{Temperature: 1, TopP: 0.9}, []token.ID{1, 2, 3}},
-		{"min-p", Params{Temperature: 1, MinP: 0.3}, []token.ID{1, 3}},
-		{"temperature counts", Params{Temperature: 10, TopP: 0.9}, []token.ID{0, 1, 2, 3, 4}},
+		{"top-p stops when the sum reaches it", Params{Temperature: 1, TopP: 0.7499}, []token.ID{1, 3}},
+		{"top-p keeps the best", Params{Temperature: 1, TopP: 1e-6}, []token.ID{1}},
+		{"top-p takes the lower ID of equal ones", Params{Temperature: 1, TopP: 0.93}, []token.ID{0, 1, 2, 3}},
+		{"top-p is of what top-k left", Params{Temperature: 1, TopK: 2, TopP: 0.6}, []token.ID{1}},
+		{"min-p", Params{Temperature: 1, MinP: 0.24}, []token.ID{1, 2, 3}},
+		{"temperature counts", Params{Temperature: 10, TopP: 0.93}, []token.ID{0, 1, 2, 3, 4}},
 		{"a bias counts", Params{Temperature: 1, TopK: 1, Bias: []Bias{{Token: 4, Value: 9}}}, []token.ID{4}},
 	} {
 		if got := keptOf(t, logits, NewState(tt.p, nil, 1)); !slices.Equal(got, tt.want) {

@@ -71,41 +71,6 @@ func TestSmallTemperatureIsNotGreedy(t *testing.T) {
 	}
 }
 
-func TestFilters(t *testing.T) {
-	// Weights 8, 4, 2, 1, 1 of 16.
-	logits := []float32{0, float32(math.Log(8)), float32(math.Log(2)), float32(math.Log(4)), 0}
-	for _, tt := range []struct {
-		name string
-		p    Params
-		keep []token.ID
-	}{
-		{"none", Params{}, []token.ID{0, 1, 2, 3, 4}},
-		{"top-k keeps ties", Params{TopK: 4}, []token.ID{0, 1, 2, 3, 4}},
-		{"top-k", Params{TopK: 2}, []token.ID{1, 3}},
-		{"top-p stops when the sum reaches it", Params{TopP: 0.7499}, []token.ID{1, 3}},
-		{"top-p keeps the best", Params{TopP: 1e-6}, []token.ID{1}},
-		{"top-p takes the lower ID of equal ones", Params{TopP: 0.93}, []token.ID{0, 1, 2, 3}},
-		{"top-p is of what top-k left", Params{TopK: 2, TopP: 0.6}, []token.ID{1}},
-		{"min-p", Params{MinP: 0.24}, []token.ID{1, 2, 3}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := New(len(logits))
-			tt.p.Temperature = 1
-			s.gather(logits, logits[1], &tt.p)
-			if tt.p.nuclear() {
-				s.nucleus(target(tt.p.TopP, s.sum()))
-			}
-			var got []token.ID
-			for _, c := range s.candidates {
-				got = append(got, c.id)
-			}
-			if diff := cmp.Diff(tt.keep, got); diff != "" {
-				t.Errorf("kept tokens (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestDrawsFollowTheDistribution(t *testing.T) {
 	logits := []float32{0, float32(math.Log(3)), float32(math.Log(6))}
 	counts := make([]float64, 3)
@@ -208,6 +173,19 @@ func TestTinyPenaltyLeavesLogitsFinite(t *testing.T) {
 	for _, temperature := range []float32{0, 0.001, 1} {
 		st := NewState(Params{Repetition: math.SmallestNonzeroFloat32, Temperature: temperature}, []token.ID{1}, 0)
 		if got, err := New(3).Sample([]float32{1, 2, 3}, st); err != nil || got != 1 {
+			t.Errorf("temperature %v: got %d, %v, want 1", temperature, got, err)
+		}
+	}
+}
+
+// A penalty that made minus infinity of a logit forbade the token: where no other was allowed, the request ended with an error
+// that blamed its other fields.
+func TestHugePenaltyForbidsNothing(t *testing.T) {
+	for _, temperature := range []float32{0, 0.001, 1} {
+		only := token.NewMask(3)
+		only.Add(1)
+		st := NewState(Params{Repetition: math.MaxFloat32, Temperature: temperature, Allowed: only}, []token.ID{0, 1}, 0)
+		if got, err := New(3).Sample([]float32{1, -20, 3}, st); err != nil || got != 1 {
 			t.Errorf("temperature %v: got %d, %v, want 1", temperature, got, err)
 		}
 	}

@@ -92,45 +92,6 @@ func TestRowGivesTheStoredValues(t *testing.T) {
 	}
 }
 
-// TestMulIsCloseToFloats compares with a product of the dequantised weights in float64.
-func TestMulIsCloseToFloats(t *testing.T) {
-	p := NewPool(2)
-	defer p.Close()
-	r := rand.New(rand.NewPCG(3, 4))
-	for _, typ := range allTypes {
-		rows, cols, tokens := 1+r.IntN(70), 256*(1+r.IntN(3)), 1+r.IntN(33)
-		m, data := randomMatrix(t, p, r, typ, rows, cols)
-		x := randomRows(r, tokens*cols)
-		weights := make([]float32, rows*cols)
-		if err := quant.Dequantize(weights, typ, data); err != nil {
-			t.Fatal(err)
-		}
-		var a Activations
-		a.Set(x, tokens, cols)
-		got := make([]float32, tokens*rows)
-		p.Mul(&a, Product{got, m})
-		tolerance := 2e-6 // of the root of the sum of squares; float sums
-		switch {
-		case m.Quantised():
-			tolerance = 0.04 // signed bytes: measured 0.027
-		case m.floats.TakesBF16():
-			tolerance = 0.01 // BF16
-		}
-		for i := range got {
-			row, o := i/rows, i%rows
-			want, squares := 0.0, 0.0
-			for c := range cols {
-				term := float64(weights[o*cols+c]) * float64(x[row*cols+c])
-				want += term
-				squares += term * term
-			}
-			if diff := math.Abs(float64(got[i])-want) / math.Sqrt(squares); diff > tolerance {
-				t.Fatalf("%v [%d, %d], row %d of %d, output %d: got %v, want %v: %v off", typ, rows, cols, row, tokens, o, got[i], want, diff)
-			}
-		}
-	}
-}
-
 // TestMulGivesTheSameBitsForAnyNeighbours computes rows alone on one thread and together on several.
 func TestMulGivesTheSameBitsForAnyNeighbours(t *testing.T) {
 	one := NewPool(1)
