@@ -280,6 +280,21 @@ func TestDefaultsHoldWhereTheRequestIsSilent(t *testing.T) {
 	}
 }
 
+// top_p and repetition_penalty of 1e-46 became 0 as float32, which turned them off.
+func TestTinyParametersAreNotTurnedOff(t *testing.T) {
+	m, engine := bytechat.Say("m", "x")
+	defer engine.Close()
+	tiny := 1e-300
+	s, err := m.Complete(t.Context(), chat.Completion{Prompts: []chat.Prompt{{Text: "a"}}, Params: chat.Params{TopP: &tiny, RepetitionPenalty: &tiny}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if got := engine.Requests()[0].Sampling; got.TopP <= 0 || got.RepetitionPenalty <= 0 {
+		t.Errorf("top_p %g and repetition_penalty %g, want both above 0", got.TopP, got.RepetitionPenalty)
+	}
+}
+
 func TestIDsOutsideTheVocabularyAreRefused(t *testing.T) {
 	m, engine := bytechat.Say("m", "x")
 	defer engine.Close()

@@ -75,8 +75,7 @@ func (m *Model) sampling(p *chat.Params) (inference.Sampling, error) {
 		FrequencyPenalty:  float32(p.FrequencyPenalty),
 		Seed:              p.Seed,
 	}
-	// What is not exactly zero must not become greedy on its way to float32.
-	if p.Temperature != nil && *p.Temperature > 0 || s.Temperature > 0 {
+	if s.Temperature > 0 {
 		s.Temperature = max(s.Temperature, minTemperature)
 	}
 	if k := p.TopK; k != nil {
@@ -99,11 +98,13 @@ func (m *Model) sampling(p *chat.Params) (inference.Sampling, error) {
 	return s, err
 }
 
-// pick returns the first value that is set, as a float32.
+// pick returns the first value that is set, as a float32. What is above zero stays so: zero would turn a filter off.
 func pick(asked *float64, recommended *float32, neutral float32) float32 {
 	switch {
+	case asked != nil && *asked > 0:
+		return float32(max(math.SmallestNonzeroFloat32, min(*asked, math.MaxFloat32)))
 	case asked != nil:
-		return float32(min(*asked, math.MaxFloat32))
+		return float32(*asked)
 	case recommended != nil:
 		return *recommended
 	}

@@ -87,7 +87,8 @@ func (z row) allow(mask *token.Mask) {
 	}
 }
 
-// mostLogit is what a tiny penalty can make of a logit: still finite when it is divided by the least temperature.
+// mostLogit is what a tiny or a huge penalty can make of a logit, above zero or below: still finite when it is divided by the
+// least temperature. Minus infinity would forbid the token.
 const mostLogit = math.MaxFloat32 / 128
 
 // repeat applies the repetition penalty to a token.
@@ -98,7 +99,7 @@ func (z row) repeat(id token.ID, penalty float32) {
 	case !z.has(id), z[id] > mostLogit: // what is not finite must be found
 	case z[id] > 0:
 		z[id] = min(z[id]/penalty, mostLogit)
-	default:
-		z[id] *= penalty
+	case z[id] >= -mostLogit: // what is forbidden stays so
+		z[id] = max(z[id]*penalty, -mostLogit)
 	}
 }
