@@ -27,6 +27,7 @@ type Engine struct {
 	copyBlock func(group int, dst, src kvcache.BlockID)
 	scheduler *scheduler.Scheduler
 	pool      *kvcache.Pool
+	evicted   uint64                // by pools that were given up
 	open      map[*request]struct{} // taken and not gone
 	orders    []order               // being carried out
 	step      step

@@ -396,6 +396,31 @@ func TestPanicOutsideTheModelStartsAfresh(t *testing.T) {
 	}
 }
 
+// The counter of evictions began anew with the pool.
+func TestEvictionsAreCountedPastAFreshStart(t *testing.T) {
+	e := prepare(t, newFake(100), Config{MaxBatchTokens: 64, MaxContext: 100, Blocks: []int{4, 4}})
+	turn := func() {
+		if !e.await() {
+			t.Fatal("closed")
+		}
+		e.turn()
+	}
+	for i := range token.ID(4) {
+		prompt := make([]token.ID, 64)
+		prompt[0] = i
+		if _, err := e.Submit(t.Context(), plainRequest(prompt, 1)); err != nil {
+			t.Fatal(err)
+		}
+		turn()
+	}
+	before := e.Stats().Evictions
+	e.post(order{kind: submit, req: &request{unhook: func() bool { return true }, queue: inference.NewQueue(1, nil, nil)}})
+	turn()
+	if got := e.Stats(); before == 0 || got.Evictions != before || got.Failed != 1 {
+		t.Errorf("%d blocks were evicted after a fresh start (%d requests failed), %d before, want as many and some", got.Evictions, got.Failed, before)
+	}
+}
+
 func TestStepThatDoesNotEndFailsItsRequests(t *testing.T) {
 	f := newFake(64)
 	g := newGate(t, f)

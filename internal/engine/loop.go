@@ -285,6 +285,7 @@ func (e *Engine) salvage(err error) {
 	if bad != nil {
 		panic(bad) // it was made once from the same configuration
 	}
+	e.evicted += e.pool.Evictions()
 	e.scheduler, e.pool = fresh, pool
 }
 

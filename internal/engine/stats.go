@@ -106,7 +106,7 @@ func (e *Engine) endStep() {
 	for i, n := range t.finished {
 		s.Finished[i] += uint64(n)
 	}
-	s.Evictions = e.pool.Evictions()
+	s.Evictions = e.evicted + e.pool.Evictions()
 	s.BlocksUsed = s.BlocksUsed[:0]
 	for g, total := range e.cfg.Blocks {
 		s.BlocksUsed = append(s.BlocksUsed, total-e.pool.Free(g))
