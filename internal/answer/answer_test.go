@@ -15,6 +15,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/chat"
 	"github.com/sampo-ai/sampo/internal/inference"
+	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
 	"github.com/sampo-ai/sampo/internal/testkit/scripted"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -277,6 +278,43 @@ func TestDefaultsHoldWhereTheRequestIsSilent(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(token.Mask{})); diff != "" {
 		t.Errorf("sampling (-want +got):\n%s", diff)
+	}
+}
+
+// The echo, and with it the offsets of logprobs, was that of the whole prompt; so was the text that the answer was taken to continue.
+func TestACutPromptIsToldAsItRan(t *testing.T) {
+	m, engine := bytechat.Say("m", "x<|im_end|>")
+	defer engine.Close()
+	c := chat.Completion{Params: chat.Params{Echo: true, TruncatePrompt: ptr(3)}}
+	for _, tt := range []struct {
+		prompt chat.Prompt
+		right  bool
+		want   string
+	}{
+		{chat.Prompt{Text: "abcdef"}, false, "def"},
+		{chat.Prompt{Text: "abcdef"}, true, "abc"},
+		{chat.Prompt{Text: "abc"}, false, "abc"},
+		{chat.Prompt{Tokens: []token.ID{65, 66, 67, 68}}, false, "BCD"},
+	} {
+		c.Prompts, c.TruncateRight = []chat.Prompt{tt.prompt}, tt.right
+		s, err := m.Complete(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := answer.Collect(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := a.Prompts[0]; p.Echo != tt.want || p.Text != tt.want || len(p.Tokens) != 3 {
+			t.Errorf("%+v, right %v: echo %q and text %q, want %q", tt.prompt, tt.right, p.Echo, p.Text, tt.want)
+		}
+	}
+	r := ask("hello")
+	r.TruncatePrompt, r.TruncateRight = ptr(3), true
+	r.Kwargs = ordjson.NewObject()
+	r.Kwargs.Set("enable_thinking", false) // closes the reasoning, behind the cut
+	if a := collect(t, "<think>a</think>b<|im_end|>", r); a.Prompts[0].Text != "<|im_start|>us" || a.Choices[0].Reasoning != "a" {
+		t.Errorf("chat: text %q, reasoning %q", a.Prompts[0].Text, a.Choices[0].Reasoning)
 	}
 }
 

@@ -34,15 +34,21 @@ func (m *Model) Chat(ctx context.Context, r chat.Request) (*Stream, error) {
 		return nil, err
 	}
 	whole := len(ids) == len(prompt.Tokens)
-	prompt.Tokens = ids
+	continued := prompt.Text
+	if !whole {
+		prompt.Tokens, prompt.Text = ids, m.leftText(prompt.Text, ids)
+	}
+	if r.TruncateRight {
+		continued = prompt.Text
+	}
 	prompt.Echo = echoOf(r)
 	format := m.Format
 	if r.NoToolParsing || len(r.Tools) == 0 {
 		format.ToolOpen, format.ToolClose = "", ""
 	}
-	start := format.StartState(tail(prompt.Text))
+	start := format.StartState(tail(continued))
 	if r.ContinueFinal {
-		start = openState(format, prompt.Text)
+		start = openState(format, continued)
 	}
 	if req.Budget, err = m.budget(r.Budget, start); err != nil {
 		return nil, err
@@ -185,13 +191,16 @@ func (m *Model) rawPrompt(p chat.Prompt, params *chat.Params) (chat.PromptInfo, 
 	if i := slices.IndexFunc(p.Tokens, func(id token.ID) bool { return !m.inVocabulary(id) }); i >= 0 {
 		return info, m.outside("prompt", p.Tokens[i])
 	}
-	var err error
-	if info.Tokens, err = m.fit(info.Tokens, params); err != nil {
+	left, err := m.fit(info.Tokens, params)
+	switch {
+	case err != nil:
 		return info, err
+	case p.Tokens != nil:
+		info.Text = m.Tokenizer.Decode(left, false)
+	case len(left) < len(info.Tokens):
+		info.Text = m.leftText(info.Text, left)
 	}
-	if p.Tokens != nil {
-		info.Text = m.Tokenizer.Decode(info.Tokens, false)
-	}
+	info.Tokens = left
 	if params.Echo {
 		info.Echo = info.Text
 	}
@@ -199,6 +208,14 @@ func (m *Model) rawPrompt(p chat.Prompt, params *chat.Params) (chat.PromptInfo, 
 		info.Explanation = &chat.Explanation{Segments: []chat.Segment{{Text: info.Text, Data: true}}}
 	}
 	return info, nil
+}
+
+// leftText returns what is left of a text that was cut to these tokens. A BOS that was added to it has no text.
+func (m *Model) leftText(text string, left []token.ID) string {
+	if bos, ok := m.Tokenizer.BOS(); ok && left[0] == bos && !strings.HasPrefix(text, m.Tokenizer.Piece(bos)) {
+		left = left[1:]
+	}
+	return m.Tokenizer.Decode(left, false)
 }
 
 // promptTokens makes the prompt's logprobs into tokens. A BOS that was added has no text: it is not in the prompt.
