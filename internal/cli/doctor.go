@@ -127,11 +127,12 @@ func (d *diagnosis) lookAtConfig(env *Env) (port string) {
 		return fmt.Sprint(defaultPort) // that the file is wrong was said of its folders of models
 	}
 	port = cmp.Or(env.Getenv("SAMPO_PORT"), file["port"].text, fmt.Sprint(defaultPort))
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+	number, err := strconv.ParseUint(port, 0, 16) // as flags take it
+	if err != nil {
 		d.problem("the port is %q, want 0 to 65535; it comes from SAMPO_PORT or the configuration", port)
 		return fmt.Sprint(defaultPort)
 	}
-	return port
+	return fmt.Sprint(number)
 }
 
 func fileExists(path string) bool {

@@ -82,7 +82,7 @@ type modelFlags struct {
 
 func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.threads, "threads", 0, "workers of the computation (default: one for each core)")
-	flags.Var(&f.maxMemory, "max-memory", "most memory for keys and values, such as 4GiB (default: 40 % of the free memory)")
+	flags.Var(&f.maxMemory, "max-memory", "most memory for keys and values of a model, such as 4GiB (default: 40 % of the free memory)")
 	flags.IntVar(&f.context, "context", 0, "most tokens of prompt plus output (default: what the model was trained for, if it fits)")
 	flags.IntVar(&f.maxNumSeqs, "max-num-seqs", 0, "sequences that run at once (default 64)")
 	registerCacheType(flags, &f.kvCacheDtype)
@@ -96,12 +96,15 @@ func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.chatTemplate, "chat-template", "", "file with a chat template to use in place of the model's own")
 	flags.StringVar(&f.defaults, "generation-config", "auto", "sampling where a request says nothing: auto, as the model's makers recommend, or neutral")
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "served-model-name" {
-			name = "model-id"
+		if own, ok := flagAliases[name]; ok {
+			name = own
 		}
 		return pflag.NormalizedName(name)
 	})
 }
+
+// flagAliases are further names of flags, and of their variables and keys of the configuration.
+var flagAliases = map[string]string{"served-model-name": "model-id"}
 
 // maxModelID is the length of a name in bytes.
 const maxModelID = 256

@@ -3,10 +3,12 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -55,9 +57,11 @@ func fillFlag(env *Env, f *pflag.Flag, file map[string]setting) error {
 	if f.Changed || f.Name == "help" {
 		return nil
 	}
-	variable := "SAMPO_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-	if value := env.Getenv(variable); value != "" {
-		return setFlag(f, variable, env.inHome(value))
+	for _, name := range namesOf(f) {
+		variable := "SAMPO_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		if value := env.Getenv(variable); value != "" {
+			return setFlag(f, variable, env.inHome(value))
+		}
 	}
 	if value, ok := file[f.Name]; ok {
 		key := "config: " + strings.ReplaceAll(f.Name, "-", "_")
@@ -67,6 +71,17 @@ func fillFlag(env *Env, f *pflag.Flag, file map[string]setting) error {
 		return setFlag(f, key, env.inHome(value.text))
 	}
 	return nil
+}
+
+// namesOf returns the names of a flag, its own first.
+func namesOf(f *pflag.Flag) []string {
+	names := []string{f.Name}
+	for alias, name := range flagAliases {
+		if name == f.Name {
+			names = append(names, alias)
+		}
+	}
+	return names
 }
 
 // setFlag sets a flag as if it had been given. The value came under the given name.
@@ -104,13 +119,9 @@ func readConfig(env *Env, path string) (map[string]setting, []string, error) {
 	if err != nil {
 		return nil, nil, usagef("config: %v", err)
 	}
-	var document any
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	tree, err := parseConfig(text)
+	if err != nil {
 		return nil, nil, usagef("config %s: %v", path, err)
-	}
-	tree, ok := document.(map[string]any)
-	if !ok && document != nil {
-		return nil, nil, usagef("config %s: want keys and values, such as port: 8000", path)
 	}
 	models, err := takeModels(tree)
 	if err != nil {
@@ -126,63 +137,112 @@ func readConfig(env *Env, path string) (map[string]setting, []string, error) {
 	return values, models, nil
 }
 
+// A value is what a key of the file has: a text, a list, or keys with values of their own. What is not given, or null, is none.
+//
+// A text is as the file spells it. The numbers and dates that YAML would make of some are none of its business: 1.10 is a name, too.
+type value struct {
+	given bool
+	text  string
+	list  []value
+	keys  map[string]value
+}
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (v *value) UnmarshalYAML(n *yaml.Node) error {
+	v.given = true
+	if n.Kind == yaml.MappingNode {
+		v.keys = map[string]value{}
+		return n.Decode(&v.keys)
+	}
+	if n.Kind == yaml.SequenceNode {
+		v.list = []value{}
+		return n.Decode(&v.list)
+	}
+	v.text = n.Value
+	return nil
+}
+
+// isText reports whether a value is neither a list nor has keys.
+func (v *value) isText() bool { return v.given && v.list == nil && v.keys == nil }
+
+// parseConfig returns the keys of a file. YAML has room for several documents in one, of which we would not know which counts.
+func parseConfig(text []byte) (map[string]value, error) {
+	var tree map[string]value
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var document value
+		err := documents.Decode(&document)
+		switch {
+		case errors.Is(err, io.EOF):
+			return tree, nil
+		case err != nil:
+			return nil, err
+		case document.given && document.keys == nil:
+			return nil, errors.New("want keys and values, such as port: 8000")
+		case document.given && tree != nil:
+			return nil, errors.New("there are two documents with --- between them, want one")
+		case document.given:
+			tree = document.keys
+		}
+	}
+}
+
 // takeModels removes the key models from tree and returns its names.
-func takeModels(tree map[string]any) ([]string, error) {
-	value, ok := tree["models"]
+func takeModels(tree map[string]value) ([]string, error) {
+	models, ok := tree["models"]
 	if !ok {
 		return nil, nil
 	}
 	delete(tree, "models")
-	list, ok := value.([]any)
-	if !ok {
+	if models.list == nil {
 		return nil, usagef("config: models: want a list of names")
 	}
-	names := make([]string, 0, len(list))
-	for i, item := range list {
-		name, ok := item.(string)
-		if !ok || name == "" {
+	names := make([]string, 0, len(models.list))
+	for i, item := range models.list {
+		if !item.isText() || item.text == "" {
 			return nil, usagef("config: models[%d]: want a name", i)
 		}
-		names = append(names, name)
+		names = append(names, item.text)
 	}
 	return names, nil
 }
 
 // flatten joins nested keys with dashes.
-func flatten(dst map[string]setting, prefix string, tree map[string]any) error {
-	for key, value := range tree {
+func flatten(dst map[string]setting, prefix string, tree map[string]value) error {
+	for key, v := range tree {
 		name := prefix + strings.ReplaceAll(key, "_", "-")
+		if own, ok := flagAliases[name]; ok {
+			name = own
+		}
 		if _, twice := dst[name]; twice {
 			return usagef("config: %s is there twice, in two spellings", strings.ReplaceAll(name, "-", "_"))
 		}
-		switch v := value.(type) {
-		case map[string]any:
-			if err := flatten(dst, name+"-", v); err != nil {
+		switch {
+		case v.keys != nil:
+			if err := flatten(dst, name+"-", v.keys); err != nil {
 				return err
 			}
-		case []any:
-			text, err := joined(v)
+		case v.list != nil:
+			text, err := joined(v.list)
 			if err != nil {
 				return usagef("config: %s: %v", key, err)
 			}
 			dst[name] = setting{text, true}
-		case nil: // null leaves the default
-		default:
-			dst[name] = setting{text: fmt.Sprint(v)}
+		case v.given: // null leaves the default
+			dst[name] = setting{text: v.text}
 		}
 	}
 	return nil
 }
 
 // joined spells a list as flags take it: with commas, and quotes around what has one.
-func joined(list []any) (string, error) {
+func joined(list []value) (string, error) {
 	items := make([]string, len(list))
 	for i, item := range list {
-		switch item.(type) {
-		case map[string]any, []any, nil:
+		if !item.isText() {
 			return "", fmt.Errorf("item %d: want a text or a number", i)
 		}
-		items[i] = fmt.Sprint(item)
+		items[i] = item.text
 	}
 	var b strings.Builder
 	w := csv.NewWriter(&b)
