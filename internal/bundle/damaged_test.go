@@ -298,6 +298,17 @@ func TestBytePairsWithoutMergesAreRefused(t *testing.T) {
 	}
 }
 
+// TestMissingPreTokenizerWasCalledUnknown is about files of before May 2024, whose error listed all names and not what is wrong.
+func TestMissingPreTokenizerWasCalledUnknown(t *testing.T) {
+	for _, pre := range []string{"", "default"} {
+		data := withVocabulary(t, func(m *gguf.Metadata) { m.Set("tokenizer.ggml.pre", pre) })
+		_, err := OpenBytes("tiny", data, Options{})
+		if want := `key "tokenizer.ggml.pre" does not say`; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want an error with %q", pre, err, want)
+		}
+	}
+}
+
 // FuzzGGUF opens a file with a vocabulary as a whole: header, configuration, tokenizer, templates and defaults.
 func FuzzGGUF(f *testing.F) {
 	pool := tensor.NewPool(1)

@@ -156,6 +156,8 @@ func (r *vocabReader) vocab() (tokenizer.Vocab, error) {
 		return v, errors.New(`key "tokenizer.ggml.tokens" is missing: the file has no vocabulary`)
 	case v.Model == "gpt2" && !merged: // every text would fall apart into single characters
 		return v, errors.New(`key "tokenizer.ggml.merges" is missing`)
+	case v.Model == "gpt2" && (v.Pre == "" || v.Pre == "default"): // converters of before May 2024 knew none
+		return v, errors.New(`key "tokenizer.ggml.pre" does not say how the model's tokenizer cuts text into words: convert the model again`)
 	}
 	return v, nil
 }

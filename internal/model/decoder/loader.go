@@ -133,6 +133,9 @@ func (l *Loader) tensor(name string, shape ...int) (weights.Tensor, bool) {
 		return t, false
 	}
 	l.used[name] = true
+	for len(t.Shape) > len(shape) && t.Shape[0] == 1 { // ggml makes no difference between n and n by 1
+		t.Shape = t.Shape[1:]
+	}
 	matches := func(got, want int) bool { return want == 0 || got == want }
 	if !slices.EqualFunc(t.Shape, shape, matches) {
 		l.Fail("tensor %q has shape %v, want %v", name, t.Shape, shape)

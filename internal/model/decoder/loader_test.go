@@ -107,6 +107,25 @@ func TestFusedWeightsMayHaveBiasesApart(t *testing.T) {
 	}
 }
 
+// TestSizesOfOneBehindTheOthersWereRefused is about GGUF files that call a vector n by 1, as ggml lets them.
+func TestSizesOfOneBehindTheOthersWereRefused(t *testing.T) {
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	src := tensors{}
+	src.add(t, "output_norm.weight", quant.F32, 1, 8)
+	src.add(t, "output.weight", quant.F32, 1, 1, 16, 8)
+	l := NewLoader(src, pool, model.GGUF, nil)
+	if v := l.Vector("output_norm.weight", 8); len(v) != 8 {
+		t.Errorf("a vector of %d, want 8", len(v))
+	}
+	if m := l.Matrix("output.weight", 16, 8); m == nil {
+		t.Error("no matrix of 16 by 8")
+	}
+	if err := l.Finish(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSplitRefusesAnotherSumOfRows(t *testing.T) {
 	pool := tensor.NewPool(1)
 	defer pool.Close()

@@ -247,6 +247,7 @@ func TestGGUFRefusesByName(t *testing.T) {
 		"llama.attention.value_length":      uint32(14),
 		"llama.attention.head_count_kv":     []uint32{1, 2, 3},
 		"llama.attention.temperature_scale": float32(0.1),
+		"llama.attention.causal":            false,
 		"llama.attn_logit_softcapping":      float32(50),
 		"llama.final_logit_softcapping":     float32(30),
 		"llama.residual_scale":              float32(0.2),

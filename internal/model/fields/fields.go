@@ -54,6 +54,9 @@ func (f *Fields) Finish(c model.Config) (model.Config, error) {
 				f.Off(key)
 			}
 		}
+		if !f.BoolOr("attention.causal", true) {
+			f.Fail("%s: models whose tokens see those behind them are not supported", f.src.describe("attention.causal"))
+		}
 	}
 	if y := c.Rope.Yarn; y != nil {
 		c.MaxContext = max(c.MaxContext, int(min(y.Factor*y.OriginalContext, math.MaxInt32)))
