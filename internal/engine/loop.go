@@ -13,6 +13,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/inference"
 	"github.com/sampo-ai/sampo/internal/kvcache"
 	"github.com/sampo-ai/sampo/internal/kvcache/disk"
+	"github.com/sampo-ai/sampo/internal/scheduler"
 )
 
 // run is the engine's goroutine.
@@ -267,17 +268,13 @@ func (e *Engine) salvage(err error) {
 	}
 	e.orders = e.orders[:0]
 	for r := range e.open {
-		r.gone = true
-		r.unhook()
-		r.queue.Fail(err)
-		e.step.tally.lost(err)
 		for _, c := range r.choices {
-			if e.drafter != nil {
-				e.drafter.forget(c)
-			}
+			c.seq = scheduler.Sequence{} // the books that have it are given up
+			e.retire(c)
 		}
+		e.leave(r, err)
 	}
-	clear(e.open)
+	clear(e.open) // also of one on whose way out the panic came
 	if e.spill != nil {
 		e.spill.waiting = nil
 	}
