@@ -35,6 +35,9 @@ func (s *Server) tokenize(x *exchange) error {
 	if req.Refused != nil {
 		return req.Refused
 	}
+	if req.Chat != nil { // the answers in it are remembered under the salt of who got them
+		req.Chat.CacheSalt = s.cacheSalt(x.tenant, "")
+	}
 	ids, err := tokensOf(x.r.Context(), m, req)
 	if err != nil {
 		return renamed(err, "messages", "", "")
