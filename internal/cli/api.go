@@ -315,7 +315,7 @@ func (f *apiFlags) failure(resp *http.Response, path string, body []byte) error 
 // printBody writes a body as it is; JSON on a terminal is made readable.
 func printBody(env *Env, body []byte) error {
 	var pretty bytes.Buffer
-	if env.Terminal && json.Indent(&pretty, body, "", "  ") == nil {
+	if env.OutScreen && json.Indent(&pretty, body, "", "  ") == nil {
 		body = append(pretty.Bytes(), '\n')
 	}
 	_, err := env.Stdout.Write(body)

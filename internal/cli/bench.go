@@ -140,7 +140,7 @@ func (f *benchFlags) tellNoise(env *Env, r *bench.Report) {
 // benchProgress tells on standard error what is measured: in one line that changes on a terminal, else line by line. An
 // empty text ends it.
 func benchProgress(env *Env) func(text string) {
-	if !env.Terminal {
+	if !env.ErrScreen {
 		return func(text string) {
 			if text != "" {
 				fmt.Fprintln(env.Stderr, text)

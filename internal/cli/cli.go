@@ -46,8 +46,10 @@ type Env struct {
 	Now       func() time.Time
 	Signals   <-chan os.Signal // interrupts and terminations; nil: none
 	Listen    func()           // from then on Signals gets them; before, they end the process; nil: Signals has them anyway
-	Terminal  bool             // standard input and output are a terminal
-	WidthFunc func() int       // columns of the terminal
+	Terminal  bool             // standard input and output are a terminal: somebody may want to chat
+	OutScreen bool             // standard output is a terminal
+	ErrScreen bool             // standard error is one that knows escape sequences
+	WidthFunc func() int       // columns of the latter
 
 	modelsDirs []string // --models-dir
 	modelsDir  *pflag.Flag
@@ -61,14 +63,17 @@ func System() Env {
 		home = "."
 	}
 	signals := make(chan os.Signal, 2)
-	out := int(os.Stdout.Fd())
+	screen := term.IsTerminal(int(os.Stdout.Fd()))
+	messages := int(os.Stderr.Fd())
 	return Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, HomeDir: home, Now: time.Now, Signals: signals,
-		Listen:   func() { listen(signals) },
-		Terminal: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(out),
+		Listen:    func() { listen(signals) },
+		Terminal:  term.IsTerminal(int(os.Stdin.Fd())) && screen,
+		OutScreen: screen,
+		ErrScreen: term.IsTerminal(messages) && os.Getenv("TERM") != "dumb",
 		WidthFunc: func() int {
-			if width, _, err := term.GetSize(out); err == nil && width > 0 {
+			if width, _, err := term.GetSize(messages); err == nil && width > 0 {
 				return width
 			}
 			return 80

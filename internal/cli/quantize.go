@@ -162,12 +162,12 @@ func quantizeProgress(env *Env) quantize.Progress {
 			percent = done * 100 / total
 		}
 		switch {
-		case !env.Terminal && percent/10 > tenth:
+		case !env.ErrScreen && percent/10 > tenth:
 			tenth = percent / 10
 			fmt.Fprintf(env.Stderr, "%d %%\n", 10*tenth)
-		case env.Terminal && name == "":
+		case env.ErrScreen && name == "":
 			fmt.Fprint(env.Stderr, "\r\x1b[K")
-		case env.Terminal && percent != drawn:
+		case env.ErrScreen && percent != drawn:
 			drawn = percent
 			fmt.Fprintf(env.Stderr, "\r\x1b[K%s", progressBar(percent, printable(name), env.WidthFunc()))
 		}

@@ -71,7 +71,7 @@ func newRun(env *Env) *cobra.Command {
 	return cmd
 }
 
-func (f *runFlags) run(env *Env, name, prompt string) error {
+func (f *runFlags) run(env *Env, model, prompt string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (f *runFlags) run(env *Env, name, prompt string) error {
 	if err != nil {
 		return err
 	}
-	found, err := env.find(name)
+	found, err := env.find(model)
 	if err != nil {
 		return err
 	}
@@ -100,15 +100,35 @@ func (f *runFlags) run(env *Env, name, prompt string) error {
 		return err
 	}
 	talk := &talk{env: env, model: m, flags: f}
-	if prompt != "" {
+	name, ofChat := f.ofChat()
+	switch {
+	case talk.continues() && ofChat:
+		err = usagef("run: %s is for chats: %s has no chat template, and continues text", name, m.Name)
+	case prompt != "":
 		err = talk.once(prompt)
-	} else {
+	default:
 		err = talk.chat()
 	}
 	return errors.Join(err, m.Close())
 }
 
+// ofChat names a flag that was given and means nothing where a prompt is continued as text.
+func (f *runFlags) ofChat() (name string, given bool) {
+	switch {
+	case f.system != "":
+		return "--system", true
+	case f.think:
+		return "--think", true
+	case f.noThink:
+		return "--no-think", true
+	}
+	return "", false
+}
+
 func (f *runFlags) check() error {
+	if name, ofChat := f.ofChat(); f.raw && ofChat {
+		return usagef("run: --raw continues text, and %s is for chats: give one of them", name)
+	}
 	switch {
 	case f.think && f.noThink:
 		return usagef("run: --think and --no-think: give one of them")
@@ -204,7 +224,7 @@ func (t *talk) ask(ctx context.Context, prompt string) (string, error) {
 		return "", err
 	}
 	defer stream.Close()
-	w := &answerWriter{out: t.env.Stdout, fancy: t.env.Terminal}
+	w := newAnswerWriter(t.env)
 	var last chat.Delta
 	for {
 		d, err := stream.Next()
@@ -213,21 +233,32 @@ func (t *talk) ask(ctx context.Context, prompt string) (string, error) {
 		}
 		if err != nil {
 			w.end()
+			if errors.Is(err, context.Canceled) && w.text.Len() > 0 {
+				t.remember(prompt, w.text.String()) // who stops an answer may go on from there
+			}
 			return w.text.String(), err
 		}
 		w.write(d)
 		last = d
 	}
 	w.end()
-	t.messages = append(t.messages, userMessage(prompt), chat.Message{Role: "assistant", Content: []chat.Part{{Text: w.text.String()}}})
+	t.remember(prompt, w.text.String())
 	if t.flags.verbose {
 		printTimings(t.env, last)
 	}
 	return w.text.String(), nil
 }
 
+// remember adds a turn to the conversation.
+func (t *talk) remember(prompt, answer string) {
+	t.messages = append(t.messages, userMessage(prompt), chat.Message{Role: "assistant", Content: []chat.Part{{Text: answer}}})
+}
+
+// continues reports whether prompts are continued as text, so that the conversation, a system message and switches have no place.
+func (t *talk) continues() bool { return t.flags.raw || !t.model.Chats() }
+
 func (t *talk) start(ctx context.Context, prompt string) (*answer.Stream, error) {
-	if t.flags.raw || !t.model.Chats() {
+	if t.continues() {
 		return t.model.Complete(ctx, chat.Completion{Prompts: []chat.Prompt{{Text: prompt}}, Params: t.flags.params()})
 	}
 	r := chat.Request{Params: t.flags.params()}

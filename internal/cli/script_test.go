@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/sampo-ai/sampo/internal/chat"
 )
 
 func TestMain(m *testing.M) {
@@ -249,19 +247,6 @@ func TestTextOfAFileCannotSteerTheTerminal(t *testing.T) {
 	} {
 		if got := printable(text); got != want {
 			t.Errorf("printable(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
-// A model could clear the screen, and write what looks like the shell's.
-func TestAnswersCannotSteerTheTerminal(t *testing.T) {
-	const text = "a\x1b[2J\tb\r\n"
-	for fancy, want := range map[bool]string{false: text, true: "a\ufffd[2J\tb\n"} {
-		var out bytes.Buffer
-		w := &answerWriter{out: &out, fancy: fancy}
-		w.write(chat.Delta{Events: []chat.Event{{Kind: chat.Text, Text: text}}})
-		if out.String() != want || w.text.String() != text {
-			t.Errorf("terminal %v: printed %q, kept %q; want %q and %q", fancy, &out, w.text.String(), want, text)
 		}
 	}
 }

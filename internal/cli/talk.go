@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,9 +24,19 @@ const (
 // An answerWriter prints an answer as it comes: reasoning dimmed on a terminal and left out elsewhere.
 type answerWriter struct {
 	out      io.Writer
-	fancy    bool
+	screen   bool // out is a terminal
+	dim      string
+	plain    string
 	thinking bool
 	text     strings.Builder // the answer without its reasoning
+}
+
+func newAnswerWriter(env *Env) *answerWriter {
+	w := &answerWriter{out: env.Stdout, screen: env.OutScreen}
+	if env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb" {
+		w.dim, w.plain = dim, plain
+	}
+	return w
 }
 
 func (w *answerWriter) write(d chat.Delta) {
@@ -43,19 +54,19 @@ func (w *answerWriter) write(d chat.Delta) {
 }
 
 func (w *answerWriter) reason(text string) {
-	if !w.fancy {
+	if !w.screen {
 		return
 	}
 	if !w.thinking {
 		w.thinking = true
-		fmt.Fprint(w.out, dim)
+		fmt.Fprint(w.out, w.dim)
 	}
 	fmt.Fprint(w.out, w.shown(text))
 }
 
 // shown is text as it goes out. What would steer a terminal does not reach one.
 func (w *answerWriter) shown(text string) string {
-	if !w.fancy {
+	if !w.screen {
 		return text
 	}
 	return strings.Map(func(r rune) rune {
@@ -73,7 +84,7 @@ func (w *answerWriter) shown(text string) string {
 func (w *answerWriter) end() {
 	if w.thinking {
 		w.thinking = false
-		fmt.Fprint(w.out, plain, "\n\n")
+		fmt.Fprint(w.out, w.plain, "\n\n")
 	}
 }
 
@@ -126,7 +137,12 @@ func readLines(r io.Reader) <-chan string {
 
 // command does what a line that begins with a slash says, and reports whether to leave.
 func (t *talk) command(line string) (leave bool) {
-	switch name, rest, _ := strings.Cut(line, " "); name {
+	name, rest, _ := strings.Cut(line, " ")
+	if t.continues() && slices.Contains([]string{"/clear", "/system", "/think", "/nothink"}, name) {
+		fmt.Fprintf(t.env.Stdout, "%s is for chats, and here each line is continued as text of its own.\n", name)
+		return false
+	}
+	switch name {
 	case "/bye", "/exit", "/quit":
 		return true
 	case "/clear":
