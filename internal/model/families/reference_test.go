@@ -79,11 +79,7 @@ func load(t testing.TB, folder string, naming model.Naming, pool *tensor.Pool, c
 
 func openGGUF(t testing.TB, folder string) (*model.Family, model.Config, weights.Source) {
 	t.Helper()
-	path := folder
-	if filepath.Ext(folder) != ".gguf" {
-		path = filepath.Join("..", folder, "model.gguf")
-	}
-	return tiny.OpenGGUF(t, path)
+	return tiny.OpenGGUF(t, filepath.Join("..", folder, "model.gguf"))
 }
 
 func openHF(t testing.TB, folder string) (*model.Family, model.Config, weights.Source) {
