@@ -211,7 +211,7 @@ func overflow(e *answer.LengthError) string {
 	}
 	fmt.Fprintf(&b, "This model's maximum context length is %d tokens. However, you requested %d output tokens and your prompt contains ", e.MaxContext, output)
 	if e.Bytes > 0 {
-		fmt.Fprintf(&b, "%d characters (more than %d characters, which is the upper bound for %d input tokens). ", e.Bytes, e.MostBytes, e.MaxContext)
+		fmt.Fprintf(&b, "%d bytes (more than %d bytes, which is the upper bound for %d input tokens). ", e.Bytes, e.MostBytes, e.MaxContext)
 	} else {
 		fmt.Fprintf(&b, "%d input tokens, for a total of %d tokens. ", e.PromptTokens, uint64(e.PromptTokens)+uint64(output))
 	}

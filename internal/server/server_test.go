@@ -330,6 +330,14 @@ func TestFullQueueIsTooManyRequests(t *testing.T) {
 	}
 }
 
+// The bytes of a text were called characters, of which it can have a third.
+func TestOverflowCountsBytesAsBytes(t *testing.T) {
+	a := say(t, "x").post("/v1/completions", `{"prompt":"`+strings.Repeat("日", 10_000)+`"}`)
+	if message, _, _, code := a.problem(t); code != "context_length_exceeded" || !strings.Contains(message, "your prompt contains 30000 bytes (more than ") {
+		t.Errorf("got %d %s", a.StatusCode, a.body)
+	}
+}
+
 // A request that had its place in the queue was told that the queue is full.
 func TestWhoWaitedTooLongIsToldSo(t *testing.T) {
 	m, engine := bytechat.New("m", func(inference.Request, int) scripted.Reply {

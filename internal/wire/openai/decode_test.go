@@ -16,6 +16,17 @@ import (
 
 const hi = `"messages":[{"role":"user","content":"hi"}]`
 
+// A best_of of 3000000000 "must be at least 1", and so must a truncate_prompt_tokens that is too large for any context.
+func TestLargeCountsAreNotCalledSmall(t *testing.T) {
+	r, err := DecodeChat([]byte(`{` + hi + `,"best_of":9223372036854775807,"truncate_prompt_tokens":9223372036854775807}`))
+	if err != nil || r.Refused == nil || r.Refused.Message != "best_of must be equal to n (1), got 9223372036854775807." {
+		t.Errorf("error %v, refused %v", err, r.Refused)
+	}
+	if got := r.Chat.TruncatePrompt; got == nil || *got != 1<<63-1 {
+		t.Errorf("truncate_prompt_tokens %v: the model's context decides", got)
+	}
+}
+
 func TestChatFieldsThatAreMalformed(t *testing.T) {
 	many := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 	biases := func(n int) string {

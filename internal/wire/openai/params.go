@@ -22,7 +22,6 @@ const (
 	maxBadWords = 1024
 	maxTop      = 20
 	maxSession  = 512 // characters
-	anyCount    = math.MaxInt32
 )
 
 // Common is what the two generating endpoints share.
@@ -76,7 +75,7 @@ func (f *fields) readStreamOptions(c *Common) {
 }
 
 func (f *fields) readBestOf(n int) {
-	best := f.count("best_of", "at least 1", 1, anyCount)
+	best := f.count("best_of", "at least 1", 1, math.MaxInt64)
 	if best != nil && *best != n {
 		f.refuse(CodeUnsupportedValue, "best_of", "best_of must be equal to n (%d), got %d.", n, *best)
 	}
@@ -213,7 +212,7 @@ func (f *fields) readStops(p *chat.Params) {
 func (f *fields) readPlacement(p *chat.Params) {
 	p.Echo = f.flag("echo")
 	p.AddSpecialTokens = f.boolean("add_special_tokens")
-	p.TruncatePrompt = f.count("truncate_prompt_tokens", "at least -1", -1, anyCount)
+	p.TruncatePrompt = f.count("truncate_prompt_tokens", "at least -1", -1, math.MaxInt64)
 	switch side := f.str("truncation_side"); {
 	case side == "right":
 		p.TruncateRight = true
@@ -293,7 +292,7 @@ func (f *fields) readBudget(name string) *int {
 	if n == -1 {
 		return nil
 	}
-	budget := int(min(n, anyCount))
+	budget := int(min(n, math.MaxInt32))
 	return &budget
 }
 
