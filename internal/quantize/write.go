@@ -3,9 +3,12 @@
 package quantize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/sampo-ai/sampo/internal/quant"
 	"github.com/sampo-ai/sampo/internal/tensor"
@@ -147,11 +150,34 @@ func (in Input) row(dst []byte, x []float32, t quant.Type, i int) error {
 	if err := quant.Dequantize(x, in.Type, src); err != nil {
 		return err
 	}
+	large := false
 	for i, v := range x {
 		if v-v != 0 {
 			return fmt.Errorf("value %d of a row is %v", i, v)
 		}
 		x[i] = v + in.as.add
+		large = large || x[i] > largestHalf || x[i] < -largestHalf
 	}
-	return quant.Quantize(dst, t, x)
+	if err := quant.Quantize(dst, t, x); err != nil || !large {
+		return err
+	}
+	return checkHolds(t, dst, x)
+}
+
+// largestHalf is the largest half float: scales of blocks are such, too.
+const largestHalf = 65504
+
+// checkHolds reports a row of which values became infinite in type t, by its largest value.
+//
+// Shapes: row the bytes of [cols] values; x [cols].
+func checkHolds(t quant.Type, row []byte, x []float32) error {
+	back := make([]float32, len(x))
+	if err := quant.Dequantize(back, t, row); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(back, func(v float32) bool { return v-v != 0 }) {
+		return nil
+	}
+	largest := slices.MaxFunc(x, func(a, b float32) int { return cmp.Compare(math.Abs(float64(a)), math.Abs(float64(b))) })
+	return fmt.Errorf("a row goes up to %g, which %v cannot hold; F32 and BF16 can", largest, t)
 }
