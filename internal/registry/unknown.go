@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sampo-ai/sampo/assets"
 )
 
 // ErrUnknownModel says that no model of this machine has a name.
@@ -25,12 +27,15 @@ type UnknownError struct {
 // repoPattern is a name of huggingface.co, perhaps with a variant and a backend.
 var repoPattern = regexp.MustCompile(`^([\w.-]+/[\w.-]+)(:[\w./-]+)?(@[a-z][a-z0-9-]*)?$`)
 
-// HowToGet says which commands get a model and serve it: Sampo itself downloads nothing. With ok false, the name is none that
-// huggingface.co may know.
+// HowToGet says which commands get a model and serve it: Sampo itself downloads nothing, and the built-in model is on no hub.
+// With ok false, the name is none that huggingface.co may know.
 func HowToGet(name string) (commands string, ok bool) {
 	m := repoPattern.FindStringSubmatch(name)
-	if m == nil {
+	switch {
+	case m == nil:
 		return "hf download OWNER/NAME, then sampo serve OWNER/NAME", false
+	case m[1] == assets.MiniChatName:
+		return "sampo serve " + m[1], true
 	}
 	return fmt.Sprintf("hf download %s, then sampo serve %s", m[1], name), true
 }

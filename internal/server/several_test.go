@@ -31,6 +31,8 @@ func TestSeveralModelsAreToldApartByName(t *testing.T) {
 		{"/v1/chat/completions", `{"model":"base",` + hello + `}`, 400, "chat_template_missing", ""},
 		{"/v1/chat/completions", `{"model":"other",` + hello + `}`, 404, "model_not_found", "sampo pull other says more). This server has: m, base."},
 		{"/v1/chat/completions", `{"model":"o/other:Q4_0",` + hello + `}`, 404, "model_not_found", "To get it: hf download o/other, then sampo serve o/other:Q4_0 (sampo pull o/other:Q4_0 says more)."},
+		// It told how to download a model that no hub has.
+		{"/v1/chat/completions", `{"model":"sampo/mini-chat@cpu",` + hello + `}`, 404, "model_not_found", "To get it: sampo serve sampo/mini-chat (sampo pull sampo/mini-chat@cpu says more)."},
 		{"/v1/chat/completions", `{"model":"large",` + hello + `}`, 409, "insufficient_memory", `"holders":[{"model":"m","bytes":7340032},{"model":"base","bytes":0}]`},
 	} {
 		r := s.post(tt.path, tt.body)
