@@ -36,8 +36,8 @@ func (g Group) Blocks(tokens, chunk, blockSize int) int {
 	return min(all, (g.Window-1+chunk+blockSize-1)/blockSize+1)
 }
 
-// first returns the index of the first block that is read when the token at position pos is computed.
-func (g Group) first(pos, blockSize int) int {
+// First returns the index of the first block that is read when the token at position pos is computed.
+func (g Group) First(pos, blockSize int) int {
 	if g.Kind != Window {
 		return 0
 	}

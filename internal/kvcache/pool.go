@@ -69,7 +69,7 @@ func (p *Pool) NewTable(root Hash, tokens int) *Table {
 func (p *Pool) Match(t *Table, tokens []token.ID) int {
 	n := p.longest(t, tokens)
 	for g := range p.stores {
-		first := p.cfg.Groups[g].first(n*p.cfg.BlockSize, p.cfg.BlockSize)
+		first := p.cfg.Groups[g].First(n*p.cfg.BlockSize, p.cfg.BlockSize)
 		t.let[g] = first
 		for i := range n {
 			if i < first {
@@ -125,11 +125,11 @@ func (p *Pool) complete(h Hash) bool {
 // windowed returns the largest m up to n for which group g has all blocks that a sequence of m blocks reads next.
 func (p *Pool) windowed(g int, t *Table, n int) int {
 	m := n
-	first := p.cfg.Groups[g].first(m*p.cfg.BlockSize, p.cfg.BlockSize)
+	first := p.cfg.Groups[g].First(m*p.cfg.BlockSize, p.cfg.BlockSize)
 	for i := n - 1; i >= first; i-- {
 		if _, ok := p.stores[g].names[t.hashes[i]]; !ok {
 			m = i
-			first = p.cfg.Groups[g].first(m*p.cfg.BlockSize, p.cfg.BlockSize)
+			first = p.cfg.Groups[g].First(m*p.cfg.BlockSize, p.cfg.BlockSize)
 		}
 	}
 	return m
@@ -193,7 +193,7 @@ func (p *Pool) Commit(t *Table, tokens []token.ID) {
 		}
 	}
 	for g := range p.stores {
-		first := p.cfg.Groups[g].first(len(tokens), p.cfg.BlockSize)
+		first := p.cfg.Groups[g].First(len(tokens), p.cfg.BlockSize)
 		for ; t.let[g] < min(first, len(t.blocks[g])); t.let[g]++ {
 			p.stores[g].drop(t.blocks[g][t.let[g]])
 			t.blocks[g][t.let[g]] = None
@@ -311,9 +311,6 @@ func (p *Pool) Evictions() uint64 {
 	}
 	return n
 }
-
-// Held returns how many blocks of group g the table lists.
-func (p *Pool) Held(t *Table, g int) int { return t.held(g) }
 
 // Check verifies what is always true of the pool; tables are all that list blocks. It reads everything.
 func (p *Pool) Check(tables ...*Table) error {

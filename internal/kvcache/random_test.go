@@ -119,7 +119,7 @@ func (l *ledger) longest(s *sequence) int {
 	for n := (len(s.tokens) - 1) / size; n > 0; n-- {
 		ok := true
 		for g, group := range l.pool.Groups() {
-			for i := group.first(n*size, size); i < n; i++ {
+			for i := group.First(n*size, size); i < n; i++ {
 				_, has := l.pool.stores[g].names[s.name((i+1)*size, size)]
 				ok = ok && has
 			}
@@ -238,7 +238,7 @@ func (l *ledger) check() {
 	size := l.pool.BlockSize()
 	for _, s := range l.live {
 		for g, table := range s.table.Blocks() {
-			first := l.pool.Groups()[g].first(len(s.tokens), size)
+			first := l.pool.Groups()[g].First(len(s.tokens), size)
 			for pos := first * size; pos < len(s.tokens); pos++ {
 				if b := table[pos/size]; b == None || l.slots[g][b][pos%size] != s.slot(pos) {
 					l.t.Errorf("group %d: position %d of %v lies in block %d with other contents", g, pos, s.tokens, b)

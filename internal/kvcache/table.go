@@ -47,8 +47,8 @@ func (t *Table) name(c *chainer, tokens []token.ID, i, blockSize int) Hash {
 	return t.hashes[i]
 }
 
-// held returns how many blocks the table lists in group g.
-func (t *Table) held(g int) int { return len(t.blocks[g]) - t.let[g] }
+// Held returns how many blocks the table lists in group g.
+func (t *Table) Held(g int) int { return len(t.blocks[g]) - t.let[g] }
 
 // count adds the table's blocks of group g to refs. The table needs at least so many entries.
 func (t *Table) count(refs []int32, g, least int) error {

@@ -76,12 +76,12 @@ func (c *Cache) SetBlock(group int, b kvcache.BlockID, data []byte) {
 	}
 }
 
-// checkTable reports whether a table names existing blocks for positions first to end-1.
+// checkTable reports whether a table names existing blocks for all that the tokens at positions first to end-1 read.
 func (c *Cache) checkTable(table []kvcache.BlockID, group, first, end int) error {
 	if want := (end + BlockSize - 1) / BlockSize; len(table) < want {
 		return fmt.Errorf("table of %d blocks, want at least %d", len(table), want)
 	}
-	for i := first / BlockSize; i*BlockSize < end; i++ {
+	for i := c.kinds[group].First(first, BlockSize); i*BlockSize < end; i++ {
 		if table[i] < 0 || int(table[i]) >= c.blocks[group] {
 			return fmt.Errorf("block %d at index %d, want 0 to %d", table[i], i, c.blocks[group]-1)
 		}

@@ -118,17 +118,9 @@ func (b *Batch) checkSequence(i, row int, cache *Cache) error {
 		return fmt.Errorf("model: batch: sequence %d has %d block tables, want %d", i, len(s.Tables), len(cache.kinds))
 	}
 	for g, table := range s.Tables {
-		if err := cache.checkTable(table, g, firstVisible(cache.kinds[g], s.Past), s.Past+s.Rows); err != nil {
+		if err := cache.checkTable(table, g, s.Past, s.Past+s.Rows); err != nil {
 			return fmt.Errorf("model: batch: sequence %d: group %d: %w", i, g, err)
 		}
 	}
 	return nil
-}
-
-// firstVisible returns the first position that a token at position pos sees in layers of a group.
-func firstVisible(g kvcache.Group, pos int) int {
-	if g.Kind == kvcache.Window {
-		return max(0, pos-g.Window+1)
-	}
-	return 0
 }

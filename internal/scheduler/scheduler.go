@@ -325,5 +325,5 @@ func (s *Scheduler) fits(q *Sequence) bool {
 // outstanding returns how many blocks of group g the sequence still needs for the tokens it has.
 func (s *Scheduler) outstanding(q *Sequence, g int, group kvcache.Group) int {
 	most := group.Blocks(len(q.Tokens), s.cfg.MaxBatchTokens, s.pool.BlockSize())
-	return max(0, most-s.pool.Held(q.Table, g))
+	return max(0, most-q.Table.Held(g))
 }
