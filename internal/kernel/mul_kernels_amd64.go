@@ -394,37 +394,37 @@ func expandMXFP4AVX2(dst, codes, scales *byte, ahead uintptr, blocks int)
 func expandMXFP4AVX512(dst, codes, scales *byte, ahead uintptr, blocks int)
 
 //go:noescape
-func manySingle8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manySingle8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manyMin8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manyMin8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manySingle4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manySingle4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manyMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manyMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manySingle1AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manySingle1AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manyHalvesMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manyHalvesMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manyHalves2AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manyHalves2AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manySingleAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manySingleAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manyMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manyMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manyHalvesAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manyHalvesAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 //go:noescape
-func manyHalvesMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+func manyHalvesMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 
 func addMulKernels() {
 	mulPairTiers[avx2][Q40][0] = mulQ40AVX2X1
@@ -435,7 +435,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q40][1] = mulQ40AVX512X2
 	mulTiers[avx512][Q40][2] = mulQ40AVX512X4
 	mulTiers[avx512][Q40][3] = mulQ40AVX512X8
-	manyTiers[avx2][Q40] = manyFuncs{expandQ40AVX2, manySingle8AVX2, 40, 3}
+	manyTiers[avx2][Q40] = manyFuncs{expandQ40AVX2, manySingle8AVX2, 40, 2}
 	manyTiers[avx512][Q40] = manyFuncs{expandQ40AVX512, manySingleAVX512, 40, 4}
 	mulPairTiers[avx2][Q41][0] = mulQ41AVX2X1
 	mulPairTiers[avx2][Q41][1] = mulQ41AVX2X2
@@ -445,7 +445,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q41][1] = mulQ41AVX512X2
 	mulTiers[avx512][Q41][2] = mulQ41AVX512X4
 	mulTiers[avx512][Q41][3] = mulQ41AVX512X8
-	manyTiers[avx2][Q41] = manyFuncs{expandQ41AVX2, manyMin8AVX2, 0, 3}
+	manyTiers[avx2][Q41] = manyFuncs{expandQ41AVX2, manyMin8AVX2, 0, 2}
 	manyTiers[avx512][Q41] = manyFuncs{expandQ41AVX512, manyMinAVX512, 0, 4}
 	mulPairTiers[avx2][Q50][0] = mulQ50AVX2X1
 	mulPairTiers[avx2][Q50][1] = mulQ50AVX2X2
@@ -475,7 +475,7 @@ func addMulKernels() {
 	mulTiers[avx512][Q80][1] = mulQ80AVX512X2
 	mulTiers[avx512][Q80][2] = mulQ80AVX512X4
 	mulTiers[avx512][Q80][3] = mulQ80AVX512X8
-	manyTiers[avx2][Q80] = manyFuncs{expandQ80AVX2, manySingle1AVX2, 48, 3}
+	manyTiers[avx2][Q80] = manyFuncs{expandQ80AVX2, manySingle1AVX2, 48, 2}
 	manyTiers[avx512][Q80] = manyFuncs{expandQ80AVX512, manySingleAVX512, 48, 4}
 	mulPairTiers[avx2][Q2K][0] = mulQ2KAVX2X1
 	mulPairTiers[avx2][Q2K][1] = mulQ2KAVX2X2

@@ -14,11 +14,11 @@ const (
 
 // manyFuncs multiply panels with many rows, for one format.
 type manyFuncs struct {
-	// expand writes blocks of a panel as bytes and floats, and asks for what lies ahead bytes further.
+	// expand writes blocks of a panel as bytes and floats, and asks for scales that lie ahead bytes further (on AVX-512 for codes, too).
 	expand func(dst, codes, scales *byte, ahead uintptr, blocks int)
 	// mul sets dst [8, 16], with ldd bytes from row to row, to sums [8, 16] plus the products of expanded blocks with the rows of
-	// a tile.
-	mul func(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
+	// a tile. With half of each block it goes step bytes on from codes, and asks for what lies ahead of there (not on AVX-512).
+	mul func(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
 	// zero is where a record has the correction of the zero point. Q3_K is expanded with the zero point of Q6_K.
 	zero uintptr
 	// tiles is from how many full tiles on expanding pays.
@@ -96,7 +96,7 @@ func (s *Scratch) mulMany(dst []float32, ldd int, w Panels, x Tiles) {
 		end := min(from+manyBlocks, w.Blocks)
 		for panel := range panels {
 			s.expand(w, panel, from, end)
-			s.mulRun(dst[panel*PanelRows:], ldd, run{w.Format, from, end, s.partial[panel*tiles:]}, x)
+			s.mulRun(dst[panel*PanelRows:], ldd, run{w, panel, from, end, s.partial[panel*tiles:]}, x)
 		}
 	}
 }
@@ -110,14 +110,16 @@ func (s *Scratch) expand(w Panels, panel, first, end int) {
 
 // A run is some expanded blocks of a panel, with the sums over those before them.
 type run struct {
-	format     Format
+	w          Panels
+	panel      int
 	first, end int
 	partial    []tileSums // of each tile
 }
 
 // mulRun multiplies a run with all tiles.
 func (s *Scratch) mulRun(dst []float32, ldd int, r run, x Tiles) {
-	many := &manyTiers[active][r.format]
+	many, codes := &manyTiers[active][r.w.Format], r.w.codesOf(r.panel)[r.first*r.w.Format.CodeBytes():]
+	ahead, step := r.ahead(), uintptr(r.w.Format.CodeBytes()/2)
 	for tile := range x.Count() {
 		sums, to, stride := &zeroSums[0], &dst[tile*TileRows*ldd], ldd
 		if r.first > 0 {
@@ -127,6 +129,20 @@ func (s *Scratch) mulRun(dst []float32, ldd int, r run, x Tiles) {
 			to, stride = &r.partial[tile][0], PanelRows
 		}
 		records := x.Records[(tile*x.Blocks+r.first)*TileRows*RecordBytes:]
-		many.mul(to, uintptr(stride)*4, sums, &s.expanded[0], &records[0], many.zero, r.end-r.first)
+		many.mul(to, uintptr(stride)*4, sums, &s.expanded[0], &records[0], many.zero, r.end-r.first, &codes[0], ahead, step)
+		ahead, step = 0, 0 // the first tile has asked
 	}
+}
+
+// ahead is how far behind the run's codes those lie that are expanded next: of the next panel, which may be that of the chunk
+// behind this one, or of the first panel's next run.
+func (r *run) ahead() uintptr {
+	size := r.w.Format.PanelBytes(r.w.Blocks)
+	if r.panel < r.w.Count()-1 {
+		return uintptr(size)
+	}
+	if r.end < r.w.Blocks {
+		return uintptr((r.end-r.first)*r.w.Format.CodeBytes() - r.panel*size)
+	}
+	return uintptr(size - r.first*r.w.Format.CodeBytes())
 }

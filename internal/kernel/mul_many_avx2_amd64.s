@@ -186,10 +186,6 @@ TEXT ·expandQ40AVX2(SB), 0, $1112-40
 	VMOVDQU nibbles<>(SB), Y0
 	VMOVDQU high<>(SB), Y5
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
 	PREFETCHT1 (BX)(R13*1)
 	VPAND 0(SI), Y0, Y1
 	VMOVDQU Y1, 0(DI)
@@ -255,10 +251,6 @@ TEXT ·expandQ41AVX2(SB), 0, $1112-40
 	VMOVDQU nibbles<>(SB), Y0
 	VMOVDQU high<>(SB), Y5
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
 	PREFETCHT1 (BX)(R13*1)
 	VPAND 0(SI), Y0, Y1
 	VMOVDQU Y1, 0(DI)
@@ -329,11 +321,6 @@ TEXT ·expandQ50AVX2(SB), 0, $1112-40
 	VMOVDQU fifth<>(SB), Y1
 	VMOVDQU high<>(SB), Y6
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
-	PREFETCHT1 256(SI)(R13*1)
 	PREFETCHT1 (BX)(R13*1)
 	VPAND 0(SI), Y0, Y2
 	VMOVDQU 256(SI), Y3
@@ -460,11 +447,6 @@ TEXT ·expandQ51AVX2(SB), 0, $1112-40
 	VMOVDQU fifth<>(SB), Y1
 	VMOVDQU high<>(SB), Y6
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
-	PREFETCHT1 256(SI)(R13*1)
 	PREFETCHT1 (BX)(R13*1)
 	VPAND 0(SI), Y0, Y2
 	VMOVDQU 256(SI), Y3
@@ -593,14 +575,6 @@ TEXT ·expandQ80AVX2(SB), 0, $1112-40
 	ANDQ $-64, R8
 	VMOVDQU signs<>(SB), Y0
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
-	PREFETCHT1 256(SI)(R13*1)
-	PREFETCHT1 320(SI)(R13*1)
-	PREFETCHT1 384(SI)(R13*1)
-	PREFETCHT1 448(SI)(R13*1)
 	PREFETCHT1 (BX)(R13*1)
 	VPXOR 0(SI), Y0, Y1
 	VMOVDQU Y1, 0(DI)
@@ -671,8 +645,6 @@ super:
 	ADDQ $320, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
 	PREFETCHT1 (R10)(R13*1)
 	VPAND 0(SI), Y0, Y1
 	VMOVDQU Y1, 0(DI)
@@ -796,9 +768,6 @@ super:
 	ADDQ $288, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
 	PREFETCHT1 (R10)(R13*1)
 	VPAND 0(SI), Y0, Y2
 	VMOVDQU 128(SI), Y3
@@ -984,10 +953,6 @@ super:
 	ADDQ $320, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
 	PREFETCHT1 (R10)(R13*1)
 	VPAND 0(SI), Y0, Y1
 	VMOVDQU Y1, 0(DI)
@@ -1082,11 +1047,6 @@ super:
 	ADDQ $320, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
-	PREFETCHT1 256(SI)(R13*1)
 	PREFETCHT1 (R10)(R13*1)
 	VPAND 0(SI), Y0, Y2
 	VMOVDQU 256(SI), Y3
@@ -1238,12 +1198,6 @@ super:
 	ADDQ $288, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
-	PREFETCHT1 256(SI)(R13*1)
-	PREFETCHT1 320(SI)(R13*1)
 	PREFETCHT1 (R10)(R13*1)
 	VPAND 0(SI), Y0, Y2
 	VPAND 256(SI), Y0, Y10
@@ -1363,10 +1317,6 @@ TEXT ·expandIQ4NLAVX2(SB), 0, $1112-40
 	VMOVDQU nibbles<>(SB), Y0
 	VMOVDQU nonlinear<>(SB), Y1
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
 	PREFETCHT1 (BX)(R13*1)
 	VPAND 0(SI), Y0, Y2
 	VPSHUFB Y2, Y1, Y2
@@ -1464,10 +1414,6 @@ super:
 	ADDQ $160, BX
 	MOVQ $8, AX
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
 	PREFETCHT1 (R10)(R13*1)
 	VPAND 0(SI), Y0, Y2
 	VPSHUFB Y2, Y1, Y2
@@ -1564,10 +1510,6 @@ TEXT ·expandMXFP4AVX2(SB), 0, $1112-40
 	VMOVDQU float4<>(SB), Y1
 	VMOVDQU high<>(SB), Y6
 block:
-	PREFETCHT1 0(SI)(R13*1)
-	PREFETCHT1 64(SI)(R13*1)
-	PREFETCHT1 128(SI)(R13*1)
-	PREFETCHT1 192(SI)(R13*1)
 	PREFETCHT1 (BX)(R13*1)
 	VPAND 0(SI), Y0, Y2
 	VPSHUFB Y2, Y1, Y2
@@ -1639,8 +1581,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func manySingle8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manySingle8AVX2(SB), 0, $576-56
+// func manySingle8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manySingle8AVX2(SB), 0, $576-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -1648,8 +1590,12 @@ TEXT ·manySingle8AVX2(SB), 0, $576-56
 	MOVQ act+32(FP), DX
 	MOVQ zero+40(FP), R9
 	MOVQ blocks+48(FP), CX
+	MOVQ codes+56(FP), AX
+	MOVQ ahead+64(FP), R13
+	MOVQ step+72(FP), R14
 	LEAQ 63(SP), R12
 	ANDQ $-64, R12
+	LEAQ 0(AX)(R13*1), AX
 	VMOVUPS 0(BX), Y0
 	VMOVUPS Y0, 0(R12)
 	VMOVUPS 32(BX), Y1
@@ -1686,6 +1632,11 @@ TEXT ·manySingle8AVX2(SB), 0, $576-56
 block:
 	LEAQ 0(DX)(R11*1), R10
 	LEAQ 0(R12)(R11*1), R13
+	PREFETCHT1 0(AX)
+	PREFETCHT1 64(AX)
+	PREFETCHT1 128(AX)
+	PREFETCHT1 192(AX)
+	ADDQ R14, AX
 	VMOVDQU 0(SI), Y8
 	VMOVDQU 32(SI), Y9
 	VPBROADCASTD 0(R10), Y12
@@ -1962,8 +1913,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func manyMin8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manyMin8AVX2(SB), 0, $576-56
+// func manyMin8AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manyMin8AVX2(SB), 0, $576-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -1971,8 +1922,12 @@ TEXT ·manyMin8AVX2(SB), 0, $576-56
 	MOVQ act+32(FP), DX
 	MOVQ zero+40(FP), R9
 	MOVQ blocks+48(FP), CX
+	MOVQ codes+56(FP), AX
+	MOVQ ahead+64(FP), R13
+	MOVQ step+72(FP), R14
 	LEAQ 63(SP), R12
 	ANDQ $-64, R12
+	LEAQ 0(AX)(R13*1), AX
 	VMOVUPS 0(BX), Y0
 	VMOVUPS Y0, 0(R12)
 	VMOVUPS 32(BX), Y1
@@ -2009,6 +1964,11 @@ TEXT ·manyMin8AVX2(SB), 0, $576-56
 block:
 	LEAQ 0(DX)(R11*1), R10
 	LEAQ 0(R12)(R11*1), R13
+	PREFETCHT1 0(AX)
+	PREFETCHT1 64(AX)
+	PREFETCHT1 128(AX)
+	PREFETCHT1 192(AX)
+	ADDQ R14, AX
 	VMOVDQU 0(SI), Y8
 	VMOVDQU 32(SI), Y9
 	VPBROADCASTD 0(R10), Y12
@@ -2287,8 +2247,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func manySingle4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manySingle4AVX2(SB), 0, $576-56
+// func manySingle4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manySingle4AVX2(SB), 0, $576-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -2296,8 +2256,12 @@ TEXT ·manySingle4AVX2(SB), 0, $576-56
 	MOVQ act+32(FP), DX
 	MOVQ zero+40(FP), R9
 	MOVQ blocks+48(FP), CX
+	MOVQ codes+56(FP), AX
+	MOVQ ahead+64(FP), R13
+	MOVQ step+72(FP), R14
 	LEAQ 63(SP), R12
 	ANDQ $-64, R12
+	LEAQ 0(AX)(R13*1), AX
 	VMOVUPS 0(BX), Y0
 	VMOVUPS Y0, 0(R12)
 	VMOVUPS 32(BX), Y1
@@ -2334,6 +2298,11 @@ TEXT ·manySingle4AVX2(SB), 0, $576-56
 block:
 	LEAQ 0(DX)(R11*1), R10
 	LEAQ 0(R12)(R11*1), R13
+	PREFETCHT1 0(AX)
+	PREFETCHT1 64(AX)
+	PREFETCHT1 128(AX)
+	PREFETCHT1 192(AX)
+	ADDQ R14, AX
 	VMOVDQU 0(SI), Y8
 	VMOVDQU 32(SI), Y9
 	VPBROADCASTD 0(R10), Y12
@@ -2626,8 +2595,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func manyMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manyMin4AVX2(SB), 0, $576-56
+// func manyMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manyMin4AVX2(SB), 0, $576-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -2635,8 +2604,12 @@ TEXT ·manyMin4AVX2(SB), 0, $576-56
 	MOVQ act+32(FP), DX
 	MOVQ zero+40(FP), R9
 	MOVQ blocks+48(FP), CX
+	MOVQ codes+56(FP), AX
+	MOVQ ahead+64(FP), R13
+	MOVQ step+72(FP), R14
 	LEAQ 63(SP), R12
 	ANDQ $-64, R12
+	LEAQ 0(AX)(R13*1), AX
 	VMOVUPS 0(BX), Y0
 	VMOVUPS Y0, 0(R12)
 	VMOVUPS 32(BX), Y1
@@ -2673,6 +2646,11 @@ TEXT ·manyMin4AVX2(SB), 0, $576-56
 block:
 	LEAQ 0(DX)(R11*1), R10
 	LEAQ 0(R12)(R11*1), R13
+	PREFETCHT1 0(AX)
+	PREFETCHT1 64(AX)
+	PREFETCHT1 128(AX)
+	PREFETCHT1 192(AX)
+	ADDQ R14, AX
 	VMOVDQU 0(SI), Y8
 	VMOVDQU 32(SI), Y9
 	VPBROADCASTD 0(R10), Y12
@@ -2967,8 +2945,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func manySingle1AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manySingle1AVX2(SB), 0, $576-56
+// func manySingle1AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manySingle1AVX2(SB), 0, $576-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -2976,8 +2954,12 @@ TEXT ·manySingle1AVX2(SB), 0, $576-56
 	MOVQ act+32(FP), DX
 	MOVQ zero+40(FP), R9
 	MOVQ blocks+48(FP), CX
+	MOVQ codes+56(FP), AX
+	MOVQ ahead+64(FP), R13
+	MOVQ step+72(FP), R14
 	LEAQ 63(SP), R12
 	ANDQ $-64, R12
+	LEAQ 0(AX)(R13*1), AX
 	VMOVUPS 0(BX), Y0
 	VMOVUPS Y0, 0(R12)
 	VMOVUPS 32(BX), Y1
@@ -3014,6 +2996,11 @@ TEXT ·manySingle1AVX2(SB), 0, $576-56
 block:
 	LEAQ 0(DX)(R11*1), R10
 	LEAQ 0(R12)(R11*1), R13
+	PREFETCHT1 0(AX)
+	PREFETCHT1 64(AX)
+	PREFETCHT1 128(AX)
+	PREFETCHT1 192(AX)
+	ADDQ R14, AX
 	VMOVDQU 0(SI), Y8
 	VMOVDQU 32(SI), Y9
 	VPABSB Y8, Y10
@@ -3413,8 +3400,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func manyHalvesMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manyHalvesMin4AVX2(SB), 0, $576-56
+// func manyHalvesMin4AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manyHalvesMin4AVX2(SB), 0, $576-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -3422,8 +3409,12 @@ TEXT ·manyHalvesMin4AVX2(SB), 0, $576-56
 	MOVQ act+32(FP), DX
 	MOVQ zero+40(FP), R9
 	MOVQ blocks+48(FP), CX
+	MOVQ codes+56(FP), AX
+	MOVQ ahead+64(FP), R13
+	MOVQ step+72(FP), R14
 	LEAQ 63(SP), R12
 	ANDQ $-64, R12
+	LEAQ 0(AX)(R13*1), AX
 	VMOVUPS 0(BX), Y0
 	VMOVUPS Y0, 0(R12)
 	VMOVUPS 32(BX), Y1
@@ -3460,6 +3451,11 @@ TEXT ·manyHalvesMin4AVX2(SB), 0, $576-56
 block:
 	LEAQ 0(DX)(R11*1), R10
 	LEAQ 0(R12)(R11*1), R13
+	PREFETCHT1 0(AX)
+	PREFETCHT1 64(AX)
+	PREFETCHT1 128(AX)
+	PREFETCHT1 192(AX)
+	ADDQ R14, AX
 	VMOVDQU 0(SI), Y8
 	VMOVDQU 32(SI), Y9
 	VPBROADCASTD 0(R10), Y12
@@ -3815,8 +3811,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func manyHalves2AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manyHalves2AVX2(SB), 0, $576-56
+// func manyHalves2AVX2(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manyHalves2AVX2(SB), 0, $576-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -3824,8 +3820,12 @@ TEXT ·manyHalves2AVX2(SB), 0, $576-56
 	MOVQ act+32(FP), DX
 	MOVQ zero+40(FP), R9
 	MOVQ blocks+48(FP), CX
+	MOVQ codes+56(FP), AX
+	MOVQ ahead+64(FP), R13
+	MOVQ step+72(FP), R14
 	LEAQ 63(SP), R12
 	ANDQ $-64, R12
+	LEAQ 0(AX)(R13*1), AX
 	VMOVUPS 0(BX), Y0
 	VMOVUPS Y0, 0(R12)
 	VMOVUPS 32(BX), Y1
@@ -3862,6 +3862,11 @@ TEXT ·manyHalves2AVX2(SB), 0, $576-56
 block:
 	LEAQ 0(DX)(R11*1), R10
 	LEAQ 0(R12)(R11*1), R13
+	PREFETCHT1 0(AX)
+	PREFETCHT1 64(AX)
+	PREFETCHT1 128(AX)
+	PREFETCHT1 192(AX)
+	ADDQ R14, AX
 	VMOVDQU 0(SI), Y8
 	VMOVDQU 32(SI), Y9
 	VMOVDQU 64(SI), Y10

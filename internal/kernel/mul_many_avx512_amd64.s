@@ -931,8 +931,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func manySingleAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manySingleAVX512(SB), NOSPLIT, $0-56
+// func manySingleAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manySingleAVX512(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -1291,8 +1291,8 @@ end:
 	VZEROUPPER
 	RET
 
-// func manyMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manyMinAVX512(SB), NOSPLIT, $0-56
+// func manyMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manyMinAVX512(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -1678,8 +1678,8 @@ end:
 	VZEROUPPER
 	RET
 
-// func manyHalvesAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manyHalvesAVX512(SB), NOSPLIT, $0-56
+// func manyHalvesAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manyHalvesAVX512(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX
@@ -1856,8 +1856,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func manyHalvesMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)
-TEXT ·manyHalvesMinAVX512(SB), NOSPLIT, $0-56
+// func manyHalvesMinAVX512(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)
+TEXT ·manyHalvesMinAVX512(SB), NOSPLIT, $0-80
 	MOVQ dst+0(FP), DI
 	MOVQ ldd+8(FP), R8
 	MOVQ sums+16(FP), BX

@@ -150,14 +150,6 @@ func (k mul) scalesAt() string {
 	return "BX"
 }
 
-// prefetchAhead asks for codes and scales that lie R13 bytes ahead, for the second cache.
-func (k mul) prefetchAhead() {
-	for at := 0; at < k.codeBytes(); at += 64 {
-		k.op("PREFETCHT1 %d(SI)(R13*1)", at)
-	}
-	k.op("PREFETCHT1 (%s)(R13*1)", k.scalesAt())
-}
-
 // repeat goes on with the next block, or ends the loops over blocks: AX counts those of a super-block, CX all.
 func (k mul) repeat() {
 	if k.super() {
@@ -202,7 +194,9 @@ var mulArguments = []string{"dst DI", "ldd R8", "codes SI", "scales BX", "act DX
 func (p *printer) arguments(arguments []string) {
 	for i, argument := range arguments {
 		name, register, _ := strings.Cut(argument, " ")
-		p.op("MOVQ %s+%d(FP), %s", name, 8*i, register)
+		if register != "" {
+			p.op("MOVQ %s+%d(FP), %s", name, 8*i, register)
+		}
 	}
 }
 
@@ -253,7 +247,7 @@ func stubs() string {
 		}
 		expand, many := expand256{newMul256(nil, f, 0, 1)}.name(), manyKernel256{nil, f.kind256()}.name()
 		declare(expand, expandSignature)
-		enter("manyTiers[avx2][%s] = manyFuncs{%s, %s, %d, %d}", f.name, expand, many, f.zero, f.expandTiles256())
+		enter("manyTiers[avx2][%s] = manyFuncs{%s, %s, %d, 2}", f.name, expand, many, f.zero)
 		expand, many = expand512{mul512{mul{nil, f, 0}}}.name(), manyKernel{nil, f.kind()}.name()
 		declare(expand, expandSignature)
 		enter("manyTiers[avx512][%s] = manyFuncs{%s, %s, %d, 4}", f.name, expand, many, f.zero)

@@ -57,15 +57,6 @@ func (f format) kind256() kind256 {
 	return kind256{f.kind(), widen}
 }
 
-// expandTiles256 is from how many full tiles on expanding panels pays: with fewer, kernels of 4 rows that unpack them each time
-// are faster.
-func (f format) expandTiles256() int {
-	if !f.super() && f.table == "" && (f.bits == 4 || f.bits == 8) {
-		return 3 // unpacking is next to nothing
-	}
-	return 2
-}
-
 // kinds256 are those of all formats.
 func kinds256() []kind256 {
 	var all []kind256
@@ -92,7 +83,7 @@ func (k expand256) print() {
 		k.op("MOVQ $8, AX")
 	}
 	k.label("block")
-	k.prefetchAhead()
+	k.op("PREFETCHT1 (%s)(R13*1)", k.scalesAt())
 	groups := 8 / k.kind().parts()
 	for _, l := range lanes {
 		for part := range k.kind().parts() {
@@ -136,11 +127,15 @@ type manyKernel256 struct {
 
 func (k manyKernel256) name() string { return fmt.Sprintf("many%s%dAVX2", k.kind.name, k.widen) }
 
+// tileCodes is the size of the codes of an expanded block.
+const tileCodes = 512
+
 // groupRows is how many activation rows are done at once.
 const groupRows = tileRows / 2
 
 func (k manyKernel256) print() {
-	k.frame(k.name(), manySignature, "R12", 64*tileRows, "dst DI", "ldd R8", "sums BX", "w SI", "act DX", "zero R9", "blocks CX")
+	k.frame(k.name(), manySignature, "R12", 64*tileRows, "dst DI", "ldd R8", "sums BX", "w SI", "act DX", "zero R9", "blocks CX", "codes AX", "ahead R13", "step R14")
+	k.op("LEAQ 0(AX)(R13*1), AX")
 	for i := range 2 * tileRows {
 		k.op("VMOVUPS %d(BX), Y%d", 32*i, i%8)
 		k.op("VMOVUPS Y%d, %d(R12)", i%8, 32*i)
@@ -149,6 +144,7 @@ func (k manyKernel256) print() {
 	k.label("block")
 	k.op("LEAQ 0(DX)(R11*1), R10")
 	k.op("LEAQ 0(R12)(R11*1), R13")
+	k.ask()
 	groups := 8 / k.parts()
 	for part := range k.parts() {
 		k.products(part*groups, part*groups+groups)
@@ -168,6 +164,14 @@ func (k manyKernel256) print() {
 		k.op("ADDQ R8, DI")
 	}
 	k.end()
+}
+
+// ask asks for half of what a block of codes takes at most. Where they take less, some lines are asked for twice.
+func (k manyKernel256) ask() {
+	for at := 0; at < tileCodes/2; at += 64 {
+		k.op("PREFETCHT1 %d(AX)", at)
+	}
+	k.op("ADDQ R14, AX")
 }
 
 // products sets the integer sums of groups from to end. What does not fit into 16 bits with the groups before is done by twos.

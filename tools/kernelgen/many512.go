@@ -101,7 +101,10 @@ func (k expand512) print() {
 		k.op("MOVQ $8, AX")
 	}
 	k.label("block")
-	k.prefetchAhead()
+	for at := 0; at < k.codeBytes(); at += 64 {
+		k.op("PREFETCHT1 %d(SI)(R13*1)", at)
+	}
+	k.op("PREFETCHT1 (%s)(R13*1)", k.scalesAt())
 	floats := 512
 	store := func(register int) {
 		k.op("VMOVDQU32 Z%d, %d(DI)", register, floats)
@@ -148,12 +151,12 @@ type manyKernel struct {
 	kind
 }
 
-const manySignature = "(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int)"
+const manySignature = "(dst *float32, ldd uintptr, sums *float32, w, act *byte, zero uintptr, blocks int, codes *byte, ahead, step uintptr)"
 
 func (k manyKernel) name() string { return "many" + k.kind.name + "AVX512" }
 
 func (k manyKernel) print() {
-	k.open(k.name(), manySignature, "dst DI", "ldd R8", "sums BX", "w SI", "act DX", "zero R11", "blocks CX")
+	k.open(k.name(), manySignature, "dst DI", "ldd R8", "sums BX", "w SI", "act DX", "zero R11", "blocks CX", "codes", "ahead", "step")
 	for t := range tileRows {
 		k.op("VMOVUPS %d(BX), Z%d", 64*t, t)
 	}
