@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -143,4 +145,31 @@ func TestConnectionOutlivesTheTimeForABody(t *testing.T) {
 		}
 		time.Sleep(2 * s.server.readTimeout)
 	}
+}
+
+// A server without a file for another connection stood still, and its log said nothing.
+func TestTheLogTellsThatConnectionsFindNoFile(t *testing.T) {
+	var log strings.Builder
+	s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	l := s.limited(fullListener{}).(*limitedListener)
+	for range 3 { // as the HTTP server tries again
+		if _, err := l.Accept(); !errors.Is(err, syscall.EMFILE) {
+			t.Fatalf("Accept = %v, want the system's error", err)
+		}
+	}
+	if got := strings.Count(log.String(), "may open no more files"); got != 1 {
+		t.Errorf("the log told of it %d times, want once a minute: %s", got, &log)
+	}
+	l.tell(syscall.EMFILE, time.Now().Add(2*acceptPause))
+	l.tell(net.ErrClosed, time.Now().Add(4*acceptPause))
+	if got := strings.Count(log.String(), "\n"); got != 2 {
+		t.Errorf("the log has %d lines, want a second one after a while, and none for the end: %s", got, &log)
+	}
+}
+
+// A fullListener has no file for a connection.
+type fullListener struct{ net.Listener }
+
+func (fullListener) Accept() (net.Conn, error) {
+	return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
 }
