@@ -66,6 +66,9 @@ func (t *Template) Render(ctx context.Context, conv chat.Conversation) ([]tokeni
 	if err != nil {
 		return nil, err
 	}
+	if n := len(messages); conv.ContinueFinal && n > 0 && len(messages[n-1].ToolCalls) > 0 {
+		return nil, &ContinueError{"its tool calls would be left out"} // they follow the text, where the prompt ends
+	}
 	list := make([]any, len(messages))
 	for i, m := range messages {
 		list[i] = t.message(m)

@@ -225,6 +225,19 @@ func TestContinueFinalLeavesTheLastMessageOpen(t *testing.T) {
 	}
 }
 
+// The prompt ended behind the text of the last message, and its calls were dropped without a word.
+func TestContinueFinalDropsNoCalls(t *testing.T) {
+	conv := chat.Conversation{ContinueFinal: true, Messages: toolTurn()[:2]}
+	var open *ContinueError
+	if out, err := mustNew(t, plain).Render(t.Context(), conv); !errors.As(err, &open) {
+		t.Errorf("prompt %q, error %v, want a ContinueError", Text(out), err)
+	}
+	textOnly := `{% for m in messages %}{{ m.role }}:{{ m.content }};{% endfor %}`
+	if got := renderText(t, textOnly, conv); !strings.Contains(got, "Oslo") {
+		t.Errorf("a template without calls has them in its text, which can be continued: %q", got)
+	}
+}
+
 func TestRaisedTextReachesTheCaller(t *testing.T) {
 	_, err := mustNew(t, "{% if messages | length > 1 %}{{ raise_exception('too long') }}{% endif %}x").Render(t.Context(), chat.Conversation{Messages: toolTurn()})
 	var raised *jinja.RaisedError
