@@ -38,6 +38,9 @@ func Map(f *os.File) (*Mapping, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "map", Path: f.Name(), Err: err}
 	}
+	if err := checkPointer(m.path, m.data); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
 	return m, nil
 }
 

@@ -3,6 +3,7 @@
 package weights
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,18 @@ func ReadIn(dir, name string, limit int64) ([]byte, error) {
 	if int64(len(data)) > limit {
 		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: fmt.Errorf("file exceeds %d bytes", limit)}
 	}
-	return data, nil
+	return data, checkPointer(f.Name(), data)
+}
+
+// pointer begins the text that Git leaves in place of a large file that it did not get.
+const pointer = "version https://git-lfs."
+
+// checkPointer refuses such a text by its name: every format would only call it damaged.
+func checkPointer(path string, data []byte) error {
+	if !bytes.HasPrefix(data, []byte(pointer)) {
+		return nil
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: errors.New("a pointer of Git LFS, not the file itself; git lfs pull gets it")}
 }
 
 // discard closes what was only read from: there is nothing to lose.
