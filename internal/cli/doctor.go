@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sampo-ai/sampo/internal/kernel"
+	"github.com/sampo-ai/sampo/internal/local"
 )
 
 // A diagnosis is what doctor finds out.
@@ -72,10 +73,11 @@ func diagnose(env *Env) *diagnosis {
 		Version: Version, OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuName(), Cores: runtime.NumCPU(),
 		Tier: kernel.Tier(), Detected: kernel.DetectedTier(), Home: env.home(), Problems: []string{},
 	}
-	if m, err := mem.VirtualMemory(); err == nil {
-		d.MemoryBytes, d.FreeBytes = m.Total, m.Available
+	free, err := local.FreeBytes()
+	if m, bad := mem.VirtualMemory(); err == nil && bad == nil {
+		d.MemoryBytes, d.FreeBytes = m.Total, uint64(max(0, free))
 	} else {
-		d.problem("the free memory cannot be read: %v; give --max-memory", err)
+		d.problem("the free memory cannot be read: %v; give --max-memory", cmp.Or(err, bad))
 	}
 	d.lookAtHome()
 	d.lookAtStores(env)

@@ -159,7 +159,7 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 		return engine.Config{}, 0, fmt.Errorf("local: %s: a context of %d tokens was asked for, and the model was trained for %d", b.Name, context, trained)
 	}
 	budget := opt.CacheBytes
-	left, err := availableBytes()
+	left, err := FreeBytes()
 	left -= opt.Reserved
 	switch {
 	case err != nil && budget == 0:
