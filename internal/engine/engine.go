@@ -148,21 +148,14 @@ func (e *Engine) Submit(ctx context.Context, req inference.Request) (inference.S
 	r.queue = inference.NewQueue(r.Choices,
 		func(choice int) { e.post(order{kind: stop, req: r, choice: choice}) },
 		func() { e.post(order{kind: abort, req: r, err: context.Canceled}) })
-	// The hook may fire before the request is in the inbox; the goroutine takes an abort before its request. The order
-	// comes first, so that at most one more step has the request once its reader knows of the end.
-	r.unhook = context.AfterFunc(ctx, func() {
-		e.post(order{kind: abort, req: r, err: ctx.Err()})
-		r.queue.Fail(ctx.Err())
-	})
-	if err := e.enqueue(r); err != nil {
-		r.unhook()
+	if err := e.enqueue(ctx, r); err != nil {
 		return nil, err
 	}
 	return r.queue, nil
 }
 
 // enqueue puts a request into the inbox if the waiting queue has room.
-func (e *Engine) enqueue(r *request) error {
+func (e *Engine) enqueue(ctx context.Context, r *request) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closing {
@@ -177,6 +170,12 @@ func (e *Engine) enqueue(r *request) error {
 		e.stats.Refused++
 		return inference.ErrBusy
 	}
+	// The hook may fire at once, but the abort waits for mu and so comes behind the request. It is told before the stream ends,
+	// so that at most one more step has the request once its reader knows of the end.
+	r.unhook = context.AfterFunc(ctx, func() {
+		e.post(order{kind: abort, req: r, err: ctx.Err()})
+		r.queue.Fail(ctx.Err())
+	})
 	e.fresh++
 	e.inbox = append(e.inbox, order{kind: submit, req: r})
 	e.arrived.Signal()

@@ -312,6 +312,19 @@ func waitFor(e *Engine, n uint64, figure func(inference.Stats) uint64) uint64 {
 	}
 }
 
+// The engine's goroutine read the hook that Submit was still about to note. Had it been sooner, all requests would have failed: a race,
+// which the detector tells of.
+func TestClientThatLeavesDuringSubmitHarmsNobody(t *testing.T) {
+	e := start(t, newFake(200), Config{MaxWaiting: 3000})
+	for range 3000 {
+		ctx, cancel := context.WithCancel(t.Context())
+		go cancel()
+		if got := submitAndRead(ctx, e, plainRequest([]token.ID{1, 2, 3}, 2)); got.err != nil && !errors.Is(got.err, context.Canceled) {
+			t.Fatal(got.err)
+		}
+	}
+}
+
 func TestStopEndsOneChoiceAndLeavesTheOthers(t *testing.T) {
 	f := newFake(64)
 	g := newGate(t, f)

@@ -162,9 +162,6 @@ func (e *Engine) warnOfLoss(err error) {
 
 // admit hands a request to the scheduler.
 func (e *Engine) admit(r *request) {
-	if r.gone { // aborted before it arrived
-		return
-	}
 	e.open[r] = struct{}{}
 	if e.spill != nil && !r.choices[0].seq.SkipCache && !e.cfg.NoPrefixCache {
 		e.spill.waiting = append(e.spill.waiting, r)
