@@ -49,7 +49,7 @@ type Engine interface {
 	// Submit queues a request. It returns at once: ErrBusy when the queue is full, ErrClosed after Close, a
 	// *LengthError when the request cannot fit. Cancelling ctx aborts the request within one step.
 	Submit(ctx context.Context, req Request) (Stream, error)
-	// Load returns the requests that run and that wait.
+	// Load returns how many sequences run and how many wait.
 	Load() (running, waiting int)
 	// Err is nil while the engine is well, else why it is not, or ErrClosed. An engine that is not closed still takes requests.
 	Err() error
