@@ -27,6 +27,17 @@ func TestLargeCountsAreNotCalledSmall(t *testing.T) {
 	}
 }
 
+// The biases of "7" and "07" added up to 200.
+func TestTheLastSpellingOfABiasCounts(t *testing.T) {
+	r, err := DecodeChat([]byte(`{` + hi + `,"logit_bias":{"7":100,"8":1,"07":500}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]chat.TokenBias{{Token: 8, Value: 1}, {Token: 7, Value: 100}}, r.Chat.Bias); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestChatFieldsThatAreMalformed(t *testing.T) {
 	many := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 	biases := func(n int) string {

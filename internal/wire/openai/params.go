@@ -4,6 +4,7 @@ package openai
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -170,6 +171,8 @@ func (f *fields) readBias() []chat.TokenBias {
 		case o.raw(key) == nil:
 			o.wrongType(key, "a number", nil)
 		case x != nil:
+			// Two spellings of one id, "7" and "07": the last counts, as with any key. Both would exceed the bounds together.
+			list = slices.DeleteFunc(list, func(b chat.TokenBias) bool { return b.Token == token.ID(id) })
 			list = append(list, chat.TokenBias{Token: token.ID(id), Value: max(-maxBias, min(maxBias, *x))})
 		}
 	}
