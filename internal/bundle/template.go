@@ -18,6 +18,9 @@ import (
 // defaultTemplate is the name of the main template in lists of named ones.
 const defaultTemplate = "default"
 
+// ToolUse is the name of the template for conversations with tools.
+const ToolUse = "tool_use"
+
 // templates are the chat templates of a model by name.
 type templates map[string]string
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sampo-ai/sampo/assets"
+	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/prompt"
 	"github.com/sampo-ai/sampo/internal/prompt/jinja"
@@ -150,6 +151,7 @@ func (f *renderFlags) open(env *Env, name string) (*prompt.Template, error) {
 			return nil, fmt.Errorf("render: %s has no chat template; --template FILE gives one", name)
 		}
 		source, opt.Name, opt.Tokens = b.TemplateSource, name, prompt.SpecialTokens(b.Special)
+		opt.ToolUse = b.NamedTemplates[bundle.ToolUse]
 	}
 	t, err := prompt.New(source, opt)
 	var syntax *jinja.SyntaxError

@@ -114,7 +114,7 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	}
 	line := answer.Config{
 		Name: b.Name, Engine: e, Tokenizer: b.Tokenizer, Source: b.TemplateSource,
-		Format: parser.DetectFormat(b.TemplateSource), Defaults: defaults,
+		Format: parser.DetectFormat(b.TemplateSource + b.NamedTemplates[bundle.ToolUse]), Defaults: defaults,
 	}
 	if template != nil {
 		line.Template = template
@@ -145,7 +145,9 @@ func compile(b *bundle.Bundle, opt Options) (*prompt.Template, error) {
 	if clock == nil {
 		clock = time.Now
 	}
-	return prompt.New(b.TemplateSource, prompt.Options{Name: b.Name, Tokens: prompt.SpecialTokens(b.Special), Clock: clock})
+	return prompt.New(b.TemplateSource, prompt.Options{
+		Name: b.Name, Tokens: prompt.SpecialTokens(b.Special), ToolUse: b.NamedTemplates[bundle.ToolUse], Clock: clock,
+	})
 }
 
 // plan sizes the cache.

@@ -298,6 +298,20 @@ func (t *Template) toolList(tools []chat.Tool) any {
 	return list
 }
 
+// wholeTools is whole for the tools of a request in JSON; nil stays nil.
+func wholeTools(tools []any) any {
+	if tools == nil {
+		return nil
+	}
+	list := slices.Clone(tools)
+	for i, tool := range list {
+		if o, ok := tool.(*ordjson.Object); ok {
+			list[i] = whole(o)
+		}
+	}
+	return list
+}
+
 // whole returns a tool with the fields that a client may leave out: a function without parameters takes none.
 func whole(tool *ordjson.Object) *ordjson.Object {
 	function, ok := tool.Object("function")

@@ -31,6 +31,8 @@ func (e *RequestError) Error() string { return fmt.Sprintf("prompt: %s: want %s"
 // continue_final_message, kwargs, bos_token, eos_token, unk_token and pad_token. Special tokens that it has no field for
 // are the template's own; null makes them undefined.
 func (t *Template) RenderJSON(request *ordjson.Object, form Form, now time.Time) ([]tokenizer.Segment, error) {
+	tools, _ := request.Array("tools")
+	t = t.of(len(tools) > 0)
 	vars := jinja.NewDict()
 	messages, ok := request.Array("messages")
 	if v, has := request.Get("messages"); !ok && has && v != nil {
@@ -48,6 +50,9 @@ func (t *Template) RenderJSON(request *ordjson.Object, form Form, now time.Time)
 	for _, name := range []string{"tools", "documents"} {
 		v, _ := request.Get(name)
 		vars.Set(name, jinja.FromJSON(v))
+	}
+	if form == Served && t.facts.WholeTools {
+		vars.Set("tools", jinja.FromJSON(wholeTools(tools)))
 	}
 	generation, err := flag(request, "add_generation_prompt")
 	if err != nil {

@@ -18,9 +18,11 @@ type SpecialTokens struct{ BOS, EOS, UNK, PAD string }
 type Options struct {
 	Name   string // for error messages
 	Tokens SpecialTokens
-	Strict bool             // transformers' own environment: lists can't be changed, no from_json
-	Limits jinja.Limits     // of one rendering
-	Clock  func() time.Time // for strftime_now; nil: the time is the Unix epoch
+	// ToolUse is the source of a template for conversations with tools, "" if the main one is for all.
+	ToolUse string
+	Strict  bool             // transformers' own environment: lists can't be changed, no from_json
+	Limits  jinja.Limits     // of one rendering
+	Clock   func() time.Time // for strftime_now; nil: the time is the Unix epoch
 }
 
 // A Template is a chat template. It does not change once made; its methods may be called from many goroutines.
@@ -29,6 +31,8 @@ type Template struct {
 	source string
 	opt    Options
 	facts  Facts
+
+	toolUse *Template // for conversations with tools; nil: none
 }
 
 // New parses a template and finds out what it can do. Errors are *jinja.SyntaxError.
@@ -46,7 +50,22 @@ func New(source string, opt Options) (*Template, error) {
 	}
 	t := &Template{tpl: tpl, source: source, opt: opt}
 	t.facts = probe(t)
+	if opt.ToolUse == "" {
+		return t, nil
+	}
+	opt.Name, opt.ToolUse = opt.Name+" (tool_use)", ""
+	if t.toolUse, err = New(t.opt.ToolUse, opt); err != nil {
+		return nil, err
+	}
 	return t, nil
+}
+
+// of returns the template of conversations with or without tools.
+func (t *Template) of(tools bool) *Template {
+	if tools && t.toolUse != nil {
+		return t.toolUse
+	}
+	return t
 }
 
 // Source returns the text of the template.
@@ -56,12 +75,13 @@ func (t *Template) Source() string { return t.source }
 func (t *Template) Facts() Facts { return t.facts }
 
 // TakesTools reports whether tools have a place in the prompt.
-func (t *Template) TakesTools() bool { return t.facts.Tools }
+func (t *Template) TakesTools() bool { return t.of(true).facts.Tools }
 
 // Render returns the prompt of a conversation, as segments of text with their origin. Errors are those of
 // jinja.Template.Render, a *ContinueError, an *ArgumentsError or a *RequestError; that of ctx once it is over, which a
 // template notices within a millisecond.
 func (t *Template) Render(ctx context.Context, conv chat.Conversation) ([]tokenizer.Segment, error) {
+	t = t.of(len(conv.Tools) > 0)
 	messages, err := t.adapt(conv.Messages)
 	if err != nil {
 		return nil, err
