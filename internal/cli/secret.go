@@ -13,10 +13,10 @@ import (
 // secretBytes is how much of the secret file counts as one at least.
 const secretBytes = 16
 
-// secret returns what keeps the caches of API keys apart. It is kept in the home where caches are kept on a disk, since
+// secret returns what keeps the caches of several API keys apart. It is kept in the home where caches are kept on a disk, since
 // nobody would find there what was written under another one; else it is nil, and the server makes one for itself.
-func (f *serveFlags) secret(env *Env) ([]byte, error) {
-	if f.model.diskCache == "" {
+func (f *serveFlags) secret(env *Env, keys int) ([]byte, error) {
+	if f.model.diskCache == "" || keys < 2 {
 		return nil, nil
 	}
 	path := filepath.Join(env.home(), "secret")

@@ -133,7 +133,7 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	secret, err := f.secret(env)
+	secret, err := f.secret(env, len(access.keys))
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func TestServersThatStartTogetherShareTheirKeyAndSecret(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				secret, err := f.secret(env)
+				secret, err := f.secret(env, 2)
 				if err != nil {
 					t.Error(err)
 				}
