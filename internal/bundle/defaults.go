@@ -49,9 +49,14 @@ func (d *GenerationDefaults) settings(keys [5]string) []setting {
 
 // check says whether v is in the bounds of s.
 func (s setting) check(v float64) error {
+	out := !(v >= s.low && v <= s.high)
 	switch {
-	case !(v >= s.low && v <= s.high):
-		return fmt.Errorf("%s is %g, want %g to %g", s.key, v, s.low, s.high)
+	case out && s.low == math.SmallestNonzeroFloat32:
+		return fmt.Errorf("%s is %g, want a finite number above 0", s.key, v)
+	case out && s.high == math.MaxFloat32:
+		return fmt.Errorf("%s is %g, want a finite number of %g or more", s.key, v, s.low)
+	case out:
+		return fmt.Errorf("%s is %.10g, want %g to %.10g", s.key, v, s.low, s.high)
 	case s.whole && v != math.Trunc(v):
 		return fmt.Errorf("%s is %g, want a whole number", s.key, v)
 	}
