@@ -233,6 +233,10 @@ func (b *Bundle) finishText(opt Options) {
 		if b.Format == GGUF {
 			b.Defaults.addEOS(endsByText(b.Tokenizer)...)
 		}
-		b.fail(b.Defaults.fromStore(opt.StoreParams, b.Tokenizer))
+		note, err := b.Defaults.fromStore(opt.StoreParams, b.Tokenizer)
+		b.fail(err)
+		if note != "" {
+			b.notes = append(b.notes, note)
+		}
 	}
 }

@@ -226,6 +226,10 @@ func TestStoreParametersComeAfterTheFilesOwn(t *testing.T) {
 			t.Errorf("defaults with %q (-want +got):\n%s", params, diff)
 		}
 	}
+	facts, err := InspectBytes("tiny", data, Options{StoreParams: []byte(`{"num_ctx": 4096, "top_k": 7, "stop": ["<s>", "User:"]}`)})
+	if want := []string{`the store's parameters: passed over are num_ctx, stop "User:"`}; err != nil || !slices.Equal(facts.Notes, want) {
+		t.Errorf("notes %q, error %v; want %q", facts.Notes, err, want) // they were passed over in silence
+	}
 	for params, want := range map[string]string{
 		"[]": "no object", "{": "the store's parameters", `{"top_p": 2}`: "top_p is 2, want 0 to 1", `{"top_k": "many"}`: "want a number", `{"top_k": 1.5}`: "top_k is 1.5, want a whole number",
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/sampo-ai/sampo/internal/ordjson"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -113,31 +114,46 @@ func (d *GenerationDefaults) fromObject(o *ordjson.Object, file string, keys [5]
 // storeFile names the parameters of a store in errors.
 const storeFile = "the store's parameters"
 
+// storeKeys are the store's names of the settings.
+var storeKeys = [5]string{"temperature", "top_p", "min_p", "repeat_penalty", "top_k"}
+
 // fromStore takes the parameters that a store keeps beside a model: see Options.StoreParams. Of its stop strings those that
-// are control tokens end a generation. They come after what the model's own files say.
-func (d *GenerationDefaults) fromStore(params []byte, t *tokenizer.Tokenizer) error {
+// are control tokens end a generation. They come after what the model's own files say. The note names what is passed over,
+// "" if nothing is.
+func (d *GenerationDefaults) fromStore(params []byte, t *tokenizer.Tokenizer) (note string, err error) {
 	if params == nil {
-		return nil
+		return "", nil
 	}
 	value, err := ordjson.Parse(params, maxJSONDepth)
 	if err != nil {
-		return fmt.Errorf("%s: %w", storeFile, err)
+		return "", fmt.Errorf("%s: %w", storeFile, err)
 	}
 	o, ok := value.(*ordjson.Object)
 	if !ok {
-		return fmt.Errorf("%s: got a JSON value that is no object", storeFile)
+		return "", fmt.Errorf("%s: got a JSON value that is no object", storeFile)
 	}
-	if err := d.fromObject(o, storeFile, [5]string{"temperature", "top_p", "min_p", "repeat_penalty", "top_k"}); err != nil {
-		return err
+	if err := d.fromObject(o, storeFile, storeKeys); err != nil {
+		return "", err
+	}
+	var passed []string
+	for key := range o.All() {
+		if key != "stop" && !slices.Contains(storeKeys[:], key) {
+			passed = append(passed, key)
+		}
 	}
 	stops, _ := o.Array("stop")
 	for _, stop := range stops {
 		text, _ := stop.(string)
 		if id, ok := t.ID(text); ok && t.Kind(id) == token.Control {
 			d.addEOS(id)
+		} else {
+			passed = append(passed, "stop "+ordjson.Marshal(stop))
 		}
 	}
-	return nil
+	if passed == nil {
+		return "", nil
+	}
+	return storeFile + ": passed over are " + strings.Join(passed, ", "), nil
 }
 
 // addEOS adds tokens that end a generation. Those out of range are dropped: no sampler can choose them.

@@ -36,7 +36,7 @@ type Facts struct {
 	Templates          []string    // names of further ones
 	Defaults           GenerationDefaults
 	Problem            string   // why this build cannot run it
-	Notes              []string // what its files say and cannot mean, and is passed over
+	Notes              []string // what its files say and is passed over
 }
 
 // A TypeCount says how much of a model is stored in a type.

@@ -121,7 +121,7 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	}
 	if opt.Log != nil {
 		for _, note := range b.Facts().Notes {
-			opt.Log.Warn("a model's files are at odds", "model", b.Name, "note", note)
+			opt.Log.Warn("a part of a model's files is passed over", "model", b.Name, "note", note)
 		}
 	}
 	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, bundle: b, engine: e, model: weights}
