@@ -337,5 +337,8 @@ func printEvents(w io.Writer, events io.Reader) error {
 	if failed {
 		return errors.New("api: the stream ended with an error")
 	}
-	return lines.Err()
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("api: the stream broke off: %w", err)
+	}
+	return nil
 }

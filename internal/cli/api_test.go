@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/testkit/scriptmodel"
@@ -198,5 +200,15 @@ func TestTheLineToTryNamesOneOfSeveralModels(t *testing.T) {
 	})
 	if status != exitOK || !strings.Contains(out.String(), `-d '{"model": "scripted", "messages": [`) {
 		t.Errorf("status %d:\n%s", status, out.String())
+	}
+}
+
+// "sampo: unexpected EOF" was all that was said.
+func TestAStreamThatBreaksOffIsSaidToHaveDoneSo(t *testing.T) {
+	var out bytes.Buffer
+	cut := io.MultiReader(strings.NewReader("data: {}\n\n"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	err := printEvents(&out, cut)
+	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(err.Error(), "api: the stream broke off") || out.String() != "{}\n" {
+		t.Errorf("printed %q, %v; want the event and an error that tells of the stream", &out, err)
 	}
 }
