@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shirou/gopsutil/v4/mem"
-
 	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/tensor"
@@ -33,8 +31,9 @@ type Options struct {
 	Parallel     []int // sequences that decode together
 	Repeat       int   // measurements of each case; the median counts
 
-	CPU      string            // name of the processor
-	Progress func(text string) // is told what comes next; may be nil
+	CPU       string                // name of the processor
+	FreeBytes func() (int64, error) // memory that cases may take; nil: any
+	Progress  func(text string)     // is told what comes next; may be nil
 
 	limits    func(*tensor.Pool) (Limits, error) // in place of MeasureLimits, in tests
 	readBytes int                                // in place of the constant, in tests
@@ -230,9 +229,11 @@ func (r *runner) fits(what string, need int64, tokens int) bool {
 		r.report.LeftOut = append(r.report.LeftOut, fmt.Sprintf("%s: the model's context is %d tokens", what, most))
 		return false
 	}
-	if free, err := mem.VirtualMemory(); err == nil && need > int64(free.Available/10*9) {
-		r.report.LeftOut = append(r.report.LeftOut, fmt.Sprintf("%s: it needs %d MB, and %d MB are free", what, need/1e6, free.Available/1e6))
-		return false
+	if r.opt.FreeBytes != nil {
+		if free, err := r.opt.FreeBytes(); err == nil && need > free/10*9 {
+			r.report.LeftOut = append(r.report.LeftOut, fmt.Sprintf("%s: it needs %d MB, and %d MB are free", what, need/1e6, free/1e6))
+			return false
+		}
 	}
 	r.progress("%s", what)
 	return true

@@ -197,3 +197,18 @@ func TestLimitsOfTwoMeasurementsAreTheBest(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
+
+func TestCasesThatDoNotFitAreLeftOut(t *testing.T) {
+	subject, pool := tinySubject(t, tiny.Llama)
+	opt := Options{
+		Prefill: []int{8}, DecodeTokens: 1, Context: []int{0}, Parallel: []int{1}, Repeat: 1, limits: knownLimits,
+		FreeBytes: func() (int64, error) { return 1000, nil },
+	}
+	report, err := Run(t.Context(), subject, pool, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Prefill)+len(report.Decode) > 0 || len(report.LeftOut) != 2 || !strings.Contains(report.LeftOut[0], "and 0 MB are free") {
+		t.Errorf("with 1000 bytes of memory: %d cases, left out %q", len(report.Prefill)+len(report.Decode), report.LeftOut)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/sampo-ai/sampo/assets"
 	"github.com/sampo-ai/sampo/internal/bench"
 	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/local"
 	"github.com/sampo-ai/sampo/internal/tensor"
 )
 
@@ -88,7 +89,7 @@ func (f *benchFlags) run(env *Env, ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	f.opt.CPU, f.opt.Progress = cpuName(), benchProgress(env)
+	f.opt.CPU, f.opt.FreeBytes, f.opt.Progress = cpuName(), local.FreeBytes, benchProgress(env)
 	f.opt.Progress("loading " + printable(found.Name))
 	b, err := found.Open(bundle.Options{})
 	if err != nil {

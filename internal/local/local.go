@@ -75,11 +75,26 @@ func (m *Model) HeldBytes() int64 { return m.Facts.FileBytes + m.CacheBytes }
 
 // Open runs the model of b on pool. The Model owns b from then on, and closes it also if Open fails.
 func Open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
-	m, err := open(b, pool, opt)
+	m, err := orNoMemory(b.Name, func() (*Model, error) { return open(b, pool, opt) })
 	if err != nil {
 		return nil, errors.Join(err, b.Close(), closeDraft(nil, opt.Draft))
 	}
 	return m, nil
+}
+
+// orNoMemory opens the model of a name, and returns an error if the system gives no memory for its weights or its cache.
+func orNoMemory(name string, open func() (*Model, error)) (m *Model, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *tensor.NoMemoryError:
+			m, err = nil, fmt.Errorf("local: model %s: the system gives it no %d bytes of memory (%w); see ulimit -v; --max-memory makes the cache smaller",
+				name, p.Bytes, p.Err)
+		default:
+			panic(p)
+		}
+	}()
+	return open()
 }
 
 func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {

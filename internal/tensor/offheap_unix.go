@@ -4,20 +4,16 @@
 
 package tensor
 
-import (
-	"fmt"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// mapMemory asks the system for zeroed memory. That it has none is as final as it is for the Go heap.
+// mapMemory asks the system for zeroed memory. It panics with a *NoMemoryError if there is none.
 func mapMemory(n int) []byte {
 	if n == 0 {
 		return nil
 	}
 	memory, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
-		panic(fmt.Sprintf("tensor: %d bytes of memory: %v", n, err))
+		panic(&NoMemoryError{n, err})
 	}
 	return memory
 }
