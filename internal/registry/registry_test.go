@@ -286,10 +286,10 @@ func TestUnknownNamesAreAnsweredWithHelp(t *testing.T) {
 		is         error
 	}{
 		{"no/where", `registry: model "no/where" is not on this machine; to get it: hf download no/where, then sampo serve no/where (sampo pull no/where says more)`, ErrUnknownModel},
-		{"o/puled", `model "o/puled" is not on this machine; near it are o/pulled`, ErrUnknownModel},
+		{"o/puled", `model "o/puled" is not on this machine; near it: o/pulled`, ErrUnknownModel},
 		{"no/where:Q4_K_M@cpu", `"no/where:Q4_K_M" is not on this machine; to get it: hf download no/where, then sampo serve no/where:Q4_K_M`, ErrUnknownModel},
-		{"tinny", `near it are tiny:1b, tiny:latest; sampo list shows those that are; to get another: hf download OWNER/NAME, then sampo serve OWNER/NAME (sampo pull OWNER/NAME says more)`, ErrUnknownModel},
-		{"mini-chat", `near it are sampo/mini-chat`, ErrUnknownModel},
+		{"tinny", `near it: tiny:1b, tiny:latest; sampo list shows those that are; to get another: hf download OWNER/NAME, then sampo serve OWNER/NAME (sampo pull OWNER/NAME says more)`, ErrUnknownModel},
+		{"mini-chat", `near it: sampo/mini-chat`, ErrUnknownModel},
 		{"o/snap:Q3_K", `registry: o/snap has no "Q3_K" on this machine; it has o/snap:Q4_K_M, o/snap:Q8_0, o/snap:BF16, o/snap:Q5_0; to get it: hf download o/snap, then sampo serve o/snap:Q3_K (`, ErrUnknownModel},
 		{"o/two", `registry: o/two means several models: name one of o/two:first.gguf, o/two:second.gguf`, nil},
 		{"./none", `registry: ./none: no such file or folder; sampo list shows the models on this machine`, fs.ErrNotExist},

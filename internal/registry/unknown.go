@@ -50,7 +50,7 @@ func (e *UnknownError) Error() string {
 		fmt.Fprintf(&b, "registry: model %q is not on this machine", e.Name)
 	}
 	if len(e.Near) > 0 {
-		fmt.Fprintf(&b, "; near it are %s", strings.Join(e.Near, ", "))
+		fmt.Fprintf(&b, "; near it: %s", strings.Join(e.Near, ", "))
 	}
 	if get, ok := HowToGet(e.Name); ok {
 		fmt.Fprintf(&b, "; to get it: %s (sampo pull %s says more)", get, e.Name)
