@@ -40,17 +40,18 @@ type piece struct {
 func (p *piece) plan(first, rows int) (most int) {
 	w := p.W
 	units := (w.rows + kernel.PanelRows - 1) / kernel.PanelRows
+	expands := w.packed != nil && kernel.Expands(w.packed.Format, rows)
 	p.joint = 0
 	switch {
 	case w.packed == nil && rows <= w.floats.FewRows():
 		p.joint = w.rows / kernel.DotRows
 		units = p.joint + w.rows%kernel.DotRows
-	case w.packed != nil && !kernel.Expands(w.packed.Format, rows) && kernel.Pairs(w.packed.Format):
+	case w.packed != nil && !expands && kernel.Pairs(w.packed.Format):
 		p.joint = w.rows / kernel.PanelRows / 2
 		units -= p.joint
 	}
 	p.first, p.end = first, first+units
-	if w.packed != nil && kernel.Expands(w.packed.Format, rows) {
+	if expands {
 		return expandedPanels
 	}
 	return max(1, units*chunkBytes/w.Bytes())

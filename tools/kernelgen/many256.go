@@ -21,8 +21,8 @@ const headerMany256 = `// Products of panels with tiles of 8 rows of activations
 //
 // Registers: Y0-Y7 integer sums, of each row those of both halves of the panel; Y8-Y11 codes, Y12-Y15 temporary. R12 float sums
 // of the tile, in the frame, where a cache line begins; R11 is 0 for the first four rows and 256 for the others, which is how far
-// their records, at R10, and their sums, at R13, lie behind. Those of expanding are as in
-// mul_avx2_amd64.s.
+// their records, at R10, and their sums, at R13, lie behind. AX is where codes are asked for, R14 how far it goes on with half of a
+// block. Those of expanding are as in mul_avx2_amd64.s.
 
 #include "textflag.h"
 
