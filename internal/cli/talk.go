@@ -3,11 +3,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -91,48 +91,42 @@ func (w *answerWriter) end() {
 // chat reads prompts from the terminal and answers them until the input ends or the user leaves.
 func (t *talk) chat() error {
 	fmt.Fprintf(t.env.Stdout, "Chat with %s. /help lists commands, /bye or Ctrl-D leaves.\n\n", printable(t.model.Name))
-	lines, signals := readLines(t.env.Stdin), t.env.signals()
+	in, signals := t.env.prompter(), t.env.signals()
 	for {
-		fmt.Fprint(t.env.Stdout, "> ")
-		var line string
-		select {
-		case <-signals:
+		prompt, ok := readPrompt(in, signals)
+		switch {
+		case !ok:
 			fmt.Fprintln(t.env.Stdout)
 			return nil
-		case got, ok := <-lines:
-			if !ok {
-				fmt.Fprintln(t.env.Stdout)
+		case prompt == "":
+		case strings.HasPrefix(prompt, "/") && !strings.Contains(prompt, "\n"):
+			if t.command(prompt) {
 				return nil
 			}
-			line = strings.TrimSpace(got)
-		}
-		if line == "" {
-			continue
-		}
-		if strings.HasPrefix(line, "/") {
-			if t.command(line) {
-				return nil
+		default:
+			if err := t.turn(prompt); err != nil {
+				return err
 			}
-			continue
-		}
-		if err := t.turn(line); err != nil {
-			return err
 		}
 	}
 }
 
-// readLines reads lines until the end of the input.
-func readLines(r io.Reader) <-chan string {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		scanner := bufio.NewScanner(r)
-		scanner.Buffer(nil, 1<<20) // pasted text may be long
-		for scanner.Scan() {
-			lines <- scanner.Text()
+// readPrompt reads a line, or several between three quotes.
+func readPrompt(in prompter, signals <-chan os.Signal) (prompt string, ok bool) {
+	const quotes = `"""`
+	line, ok := in.readLine("> ", signals)
+	prompt, several := strings.CutPrefix(strings.TrimSpace(line), quotes)
+	if !several {
+		return prompt, ok
+	}
+	for ok {
+		if text, ended := strings.CutSuffix(strings.TrimRightFunc(prompt, unicode.IsSpace), quotes); ended {
+			return strings.TrimSpace(text), true
 		}
-	}()
-	return lines
+		line, ok = in.readLine(". ", signals)
+		prompt += "\n" + line
+	}
+	return "", false
 }
 
 // command does what a line that begins with a slash says, and reports whether to leave.
@@ -157,7 +151,8 @@ func (t *talk) command(line string) (leave bool) {
 		t.flags.think, t.flags.noThink = false, true
 	case "/help":
 		fmt.Fprintln(t.env.Stdout, "/clear forgets the conversation\n/system TEXT sets the system message\n"+
-			"/think and /nothink switch reasoning\n/bye leaves\nCtrl-C stops an answer")
+			"/think and /nothink switch reasoning\n/bye leaves\nCtrl-C stops an answer\n"+
+			"\"\"\" begins a prompt of several lines, and ends it; pasted text may have several anyway")
 	default:
 		fmt.Fprintf(t.env.Stdout, "There is no command %s; /help lists them.\n", name)
 	}
