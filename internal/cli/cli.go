@@ -42,6 +42,7 @@ type Env struct {
 	Stdout    io.Writer
 	Stderr    io.Writer
 	Getenv    func(string) string
+	Environ   func() []string // all variables, as os.Environ has them; nil: none
 	HomeDir   string
 	Now       func() time.Time
 	Signals   <-chan os.Signal // interrupts and terminations; nil: none
@@ -67,7 +68,7 @@ func System() Env {
 	messages := int(os.Stderr.Fd())
 	return Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, HomeDir: home, Now: time.Now, Signals: signals,
+		Getenv: os.Getenv, Environ: os.Environ, HomeDir: home, Now: time.Now, Signals: signals,
 		Listen:    func() { listen(signals) },
 		Terminal:  term.IsTerminal(int(os.Stdin.Fd())) && screen,
 		OutScreen: screen,
@@ -131,6 +132,13 @@ func (e *Env) signals() <-chan os.Signal {
 		e.Listen()
 	}
 	return e.Signals
+}
+
+func (e *Env) environ() []string {
+	if e.Environ == nil {
+		return nil
+	}
+	return e.Environ()
 }
 
 // checkTier refuses a SAMPO_CPU that names no tier: the kernels would pass over it.

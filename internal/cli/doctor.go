@@ -128,7 +128,7 @@ func (d *diagnosis) lookAtConfig(env *Env) (port string) {
 	if err != nil {
 		return fmt.Sprint(defaultPort) // that the file is wrong was said of its folders of models
 	}
-	port = cmp.Or(env.Getenv("SAMPO_PORT"), file["port"].text, fmt.Sprint(defaultPort))
+	port = cmp.Or(env.setting("SAMPO_PORT"), file["port"].text, fmt.Sprint(defaultPort))
 	number, err := strconv.ParseUint(port, 0, 16) // as flags take it
 	if err != nil {
 		d.problem("the port is %q, want 0 to 65535; it comes from SAMPO_PORT or the configuration", port)

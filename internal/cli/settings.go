@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,6 +50,9 @@ func applySettings(env *Env, cmd *cobra.Command, configPath string) (models []st
 			return nil, usagef("config: unknown key %q; the keys are models and the flags of 'sampo serve --help'", strings.ReplaceAll(key, "-", "_"))
 		}
 	}
+	for _, variable := range strayVariables(env, cmd.Flags()) {
+		env.warn("%s is none of the variables of 'sampo serve --help', and does nothing", variable)
+	}
 	return models, errors.Join(errs...)
 }
 
@@ -58,8 +62,8 @@ func fillFlag(env *Env, f *pflag.Flag, file map[string]setting) error {
 		return nil
 	}
 	for _, name := range namesOf(f) {
-		variable := "SAMPO_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-		if value := env.Getenv(variable); value != "" {
+		variable := variableOf(name)
+		if value := env.setting(variable); value != "" {
 			return setFlag(f, variable, env.inHome(value))
 		}
 	}
@@ -71,6 +75,42 @@ func fillFlag(env *Env, f *pflag.Flag, file map[string]setting) error {
 		return setFlag(f, key, env.inHome(value.text))
 	}
 	return nil
+}
+
+// variableOf is the variable that stands for a flag.
+func variableOf(name string) string {
+	return "SAMPO_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// serviceVariable tells what Kubernetes adds to the environment where a service is called sampo: they are none of ours.
+var serviceVariable = regexp.MustCompile(`^SAMPO_(SERVICE_HOST|SERVICE_PORT\w*|PORT_\d+_\w+)=|^SAMPO_PORT=\w+://`)
+
+// setting is the value of a variable that stands for a flag.
+func (e *Env) setting(variable string) string {
+	value := e.Getenv(variable)
+	if serviceVariable.MatchString(variable + "=" + value) {
+		return ""
+	}
+	return value
+}
+
+// strayVariables are those that look like ours and are not.
+func strayVariables(env *Env, flags *pflag.FlagSet) []string {
+	known := map[string]bool{"SAMPO_HOME": true, "SAMPO_CPU": true, "SAMPO_URL": true, "SAMPO_API_KEY": true}
+	flags.VisitAll(func(f *pflag.Flag) {
+		for _, name := range namesOf(f) {
+			known[variableOf(name)] = true
+		}
+	})
+	var stray []string
+	for _, variable := range env.environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "SAMPO_") && !known[name] && !serviceVariable.MatchString(variable) {
+			stray = append(stray, name)
+		}
+	}
+	slices.Sort(stray)
+	return stray
 }
 
 // namesOf returns the names of a flag, its own first.

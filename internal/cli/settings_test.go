@@ -3,8 +3,10 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -49,5 +51,34 @@ func TestTheOtherNameOfAFlagIsAVariableAndAKeyToo(t *testing.T) {
 		if got := cmd.Flags().Lookup("model-id").Value.String(); got != tt.want {
 			t.Errorf("with the variable %q: model-id is %q, want %q", tt.variable, got, tt.want)
 		}
+	}
+}
+
+// A variable that was misspelled did nothing, and nothing said so. Where a service of Kubernetes is called sampo, its variables were
+// taken for settings.
+func TestVariablesThatDoNothingAreToldAndThoseOfAServiceAreNone(t *testing.T) {
+	environ := []string{
+		"SAMPO_THREDS=2", "SAMPO_MODEL=x", "SAMPO_PORT=tcp://10.0.0.1:7267", "SAMPO_PORT_7267_TCP=tcp://10.0.0.1:7267", "SAMPO_PORT_7267_TCP_PROTO=tcp",
+		"SAMPO_SERVICE_HOST=10.0.0.1", "SAMPO_SERVICE_PORT=7267", "SAMPO_SERVICE_PORT_HTTP=7267", "SAMPO_HOME=/h", "SAMPO_CPU=generic", "SAMPO_URL=u",
+		"SAMPO_API_KEY=k", "SAMPO_THREADS=2", "SAMPO_SERVED_MODEL_NAME=m", "PATH=/bin",
+	}
+	var messages bytes.Buffer
+	env := &Env{Stderr: &messages, HomeDir: t.TempDir(), Environ: func() []string { return environ }, Getenv: func(name string) string {
+		for _, variable := range environ {
+			if value, ok := strings.CutPrefix(variable, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}}
+	cmd := newServe(env)
+	if _, err := applySettings(env, cmd, ""); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(messages.String(), "does nothing"); n != 2 || !strings.Contains(messages.String(), "SAMPO_THREDS ") || !strings.Contains(messages.String(), "SAMPO_MODEL ") {
+		t.Errorf("told %q, want SAMPO_THREDS and SAMPO_MODEL", &messages)
+	}
+	if port := cmd.Flags().Lookup("port"); port.Changed {
+		t.Errorf("the port is %s, want the default", port.Value)
 	}
 }
