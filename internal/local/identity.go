@@ -10,6 +10,7 @@ import (
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/kernel"
 	"github.com/sampo-ai/sampo/internal/kvcache/disk"
+	"github.com/sampo-ai/sampo/internal/model"
 )
 
 // DefaultDiskBytes is how much of a disk blocks of the cache take if nothing else was asked for.
@@ -34,6 +35,13 @@ func openDisk(b *bundle.Bundle, opt Options) (*disk.Store, error) {
 	limit := opt.DiskBytes
 	if limit == 0 {
 		limit = DefaultDiskBytes
+	}
+	need := int64(0)
+	for _, n := range b.Config.BlockBytes() {
+		need += n
+	}
+	if limit <= need { // a file has more than its block
+		return nil, fmt.Errorf("local: disk cache: %d bytes hold nothing of %s, %d tokens of which take %d", limit, b.Name, model.BlockSize, need)
 	}
 	return disk.Open(opt.DiskCache, id, limit)
 }

@@ -89,6 +89,15 @@ func TestABadFolderForTheCacheIsToldBeforeTheWeightsAreLoaded(t *testing.T) {
 	}
 }
 
+// It kept nothing, and nothing said so.
+func TestADiskCacheThatHoldsNoBlockIsRefused(t *testing.T) {
+	var none *tensor.Pool
+	_, err := openMini(t, none, Options{DiskCache: t.TempDir(), DiskBytes: 1000, CacheBytes: 4 << 20})
+	if err == nil || !strings.Contains(err.Error(), "1000 bytes hold nothing") {
+		t.Errorf("got %v, want an error that says how much a block takes", err)
+	}
+}
+
 func TestTheContextShrinksToWhatTheCacheHolds(t *testing.T) {
 	pool := tensor.NewPool(1)
 	defer pool.Close()
