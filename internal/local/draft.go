@@ -3,7 +3,6 @@
 package local
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
@@ -23,15 +22,12 @@ func loadDraft(b, draft *bundle.Bundle, pool *tensor.Pool) (model.Model, error) 
 	return load(draft, pool)
 }
 
-// closeDraft closes what there is of a draft model.
-func closeDraft(m model.Model, b *bundle.Bundle) (err error) {
-	if m != nil {
-		err = m.Close()
+// closeDraft closes a draft model, if there is one.
+func closeDraft(m model.Model) error {
+	if m == nil {
+		return nil
 	}
-	if b != nil {
-		err = errors.Join(err, b.Close())
-	}
-	return err
+	return m.Close()
 }
 
 // sameVocabulary reports the first difference between two models' tokens: guesses pass as token IDs.

@@ -36,7 +36,7 @@ type Options struct {
 	Context         int            // longest prompt plus output; 0: what the model was trained for, if its cache fits
 	MaxRunning      int            // sequences that run at once; 0: the engine's default
 	CacheType       tensor.KVType  // of keys and values; the zero value is F16
-	Draft           *bundle.Bundle // a small model with the same vocabulary that guesses tokens; Open owns it too
+	Draft           *bundle.Bundle // a small model with the same vocabulary that guesses tokens; Open closes it too
 	DraftTokens     int            // most tokens guessed after each; 0: the engine's default, negative: no speculation
 	DiskCache       string         // folder for cache blocks that nobody uses; "": none
 	DiskBytes       int64          // most bytes in it for one model; 0: DefaultDiskBytes
@@ -63,23 +63,25 @@ type Model struct {
 	Facts      bundle.Facts
 	CacheBytes int64 // memory that the cache may come to take
 
-	bundle *bundle.Bundle
 	engine *engine.Engine
 	model  model.Model
-	draft  model.Model    // nil: none
-	guide  *bundle.Bundle // of draft
+	draft  model.Model // nil: none
 }
 
 // HeldBytes is the memory that weights and cache may come to take.
 func (m *Model) HeldBytes() int64 { return m.Facts.FileBytes + m.CacheBytes }
 
-// Open runs the model of b on pool. The Model owns b from then on, and closes it also if Open fails.
+// Open runs the model of b on pool. It closes b, as the weights are copied: from then on the files may be moved and deleted.
 func Open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	m, err := orNoMemory(b.Name, func() (*Model, error) { return open(b, pool, opt) })
-	if err != nil {
-		return nil, errors.Join(err, b.Close(), closeDraft(nil, opt.Draft))
+	err = errors.Join(err, b.Close())
+	if opt.Draft != nil {
+		err = errors.Join(err, opt.Draft.Close())
 	}
-	return m, nil
+	if err != nil && m != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, err
 }
 
 // orNoMemory opens the model of a name, and returns an error if the system gives no memory for its weights or its cache.
@@ -121,7 +123,7 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	cfg.Threads, cfg.Tier, cfg.Logger, cfg.Draft = pool, "cpu-"+kernel.Tier(), opt.Log, draft
 	e, err := engine.New(weights, cfg)
 	if err != nil {
-		return nil, errors.Join(err, weights.Close(), closeDraft(draft, nil))
+		return nil, errors.Join(err, weights.Close(), closeDraft(draft))
 	}
 	defaults := b.Defaults
 	if opt.NeutralDefaults {
@@ -139,8 +141,7 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 			opt.Log.Warn("a part of a model's files is passed over", "model", b.Name, "note", note)
 		}
 	}
-	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, bundle: b, engine: e, model: weights}
-	m.draft, m.guide = draft, opt.Draft
+	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, engine: e, model: weights, draft: draft}
 	return m, nil
 }
 
@@ -206,5 +207,5 @@ func (m *Model) Flush(ctx context.Context) error { return m.engine.Flush(ctx) }
 
 // Close ends all requests and frees the memory.
 func (m *Model) Close() error {
-	return errors.Join(m.engine.Close(), m.model.Close(), closeDraft(m.draft, m.guide), m.bundle.Close())
+	return errors.Join(m.engine.Close(), m.model.Close(), closeDraft(m.draft))
 }
