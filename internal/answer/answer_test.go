@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -219,6 +220,35 @@ func TestCompletionIsRaw(t *testing.T) {
 	}
 	if got := engine.Requests()[0].Prompt; len(got) != 2 || got[1] != 259 {
 		t.Errorf("prompt tokens %v, want the control token at the end", got)
+	}
+}
+
+// With more prompts than the engine had places for, a stop string of the first was met only once the last had begun: the engine
+// went on with what nobody wanted.
+func TestAPromptThatWaitsHoldsNoOtherUp(t *testing.T) {
+	said := bytechat.Tokens(bytechat.Tokenizer(), "one. two")
+	m, engine := bytechat.New("m", func(req inference.Request, _ int) scripted.Reply {
+		if len(req.Prompt) > 1 {
+			return scripted.Reply{Step: make(chan struct{})}
+		}
+		return scripted.Reply{Tokens: said}
+	})
+	defer engine.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	s, err := m.Complete(ctx, chat.Completion{Prompts: []chat.Prompt{{Text: "a"}, {Text: "waits"}}, Params: chat.Params{Stop: []string{"."}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for tokens := 0; ; tokens++ {
+		d, err := s.Next()
+		if err != nil || d.Choice != 0 {
+			t.Fatalf("after %d tokens of choice 0: choice %d, %v, want its end", tokens, d.Choice, err)
+		}
+		if d.Finish != nil {
+			break
+		}
 	}
 }
 

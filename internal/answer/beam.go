@@ -74,6 +74,9 @@ func (s *beamSearch) Close() { s.cancel() }
 // Stop implements inference.Stream: all was computed before.
 func (s *beamSearch) Stop(int) {}
 
+// Ready implements inference.Stream: nobody but Next does the search.
+func (s *beamSearch) Ready(func()) bool { return true }
+
 // Next implements inference.Stream.
 func (s *beamSearch) Next() (inference.Event, error) {
 	if !s.ran {

@@ -22,7 +22,9 @@ type Stream struct {
 	oneCall  bool
 	remember bool // the answers may be part of the next prompt
 	runs     []*run
-	turn     int // the run that is read next
+	turn     int           // the run that is looked at next
+	woken    chan struct{} // has one if a run may be ready that was not
+	wake     func()        // puts it there
 	total    chat.Usage
 	clock    clock
 }
@@ -44,7 +46,14 @@ type clock struct {
 }
 
 func newStream(m *Model, p *chat.Params, begun time.Time) *Stream {
-	return &Stream{model: m, params: p, clock: clock{begun: begun}}
+	woken := make(chan struct{}, 1)
+	wake := func() {
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	}
+	return &Stream{model: m, params: p, clock: clock{begun: begun}, woken: woken, wake: wake}
 }
 
 // submit sends one request for each prompt to the engine. If one is refused, all are withdrawn.
@@ -156,16 +165,25 @@ func (s *Stream) Next() (chat.Delta, error) {
 	}
 }
 
-// pick returns the run whose turn it is, and its index. Runs take turns: the engine forwards them in one batch.
+// pick waits for a run that has something and returns it, and its index; nil if all are done. They take turns, and none waits
+// for another, which may not have begun: what would end it is found here, and the engine goes on until then.
 func (s *Stream) pick() (*run, int) {
-	for range s.runs {
-		i := s.turn
-		s.turn = (s.turn + 1) % len(s.runs)
-		if !s.runs[i].done {
-			return s.runs[i], i
+	for {
+		done := true
+		for range s.runs {
+			i := s.turn
+			s.turn = (s.turn + 1) % len(s.runs)
+			r := s.runs[i]
+			if !r.done && r.stream.Ready(s.wake) {
+				return r, i
+			}
+			done = done && r.done
 		}
+		if done {
+			return nil, 0
+		}
+		<-s.woken
 	}
-	return nil, 0
 }
 
 // delta makes an event of a run into a delta. It reports false for events of a choice that has ended.

@@ -175,6 +175,9 @@ type Stream interface {
 	// Next waits for the next event. After the last choice ended it returns io.EOF; after an abort the context's
 	// error; after a failure an error that wraps ErrEngine or ErrClosed, or ErrExpired.
 	Next() (Event, error)
+	// Ready reports whether Next would return at once. If not, wake is called when it would; it must not block, nor use
+	// the stream. The latest wake counts.
+	Ready(wake func()) bool
 	// Stop ends a choice that met a stop string. Events of that choice that were made but not read are dropped, and
 	// the choice ends with an event that has no token and FinishEOS. If its end was read before, Stop does nothing.
 	Stop(choice int)

@@ -29,6 +29,7 @@ type Queue struct {
 	told   []bool // per choice: its end was read
 	prompt *PromptInfo
 	err    error
+	wake   func() // nil: nobody asked for it
 }
 
 // NewQueue returns a queue for a number of choices. stop and abort are called when the reader stops a choice or
@@ -59,7 +60,16 @@ func (q *Queue) Push(e Event) {
 		q.closed[e.Choice] = true
 		q.open--
 	}
-	q.ready.Signal()
+	q.signal()
+}
+
+// signal tells the reader that Next need not wait. mu is held.
+func (q *Queue) signal() {
+	q.ready.Broadcast()
+	if q.wake != nil {
+		q.wake()
+		q.wake = nil
+	}
 }
 
 // Fail ends the stream with err, after the events that were pushed before. A stream that has ended stays as it is.
@@ -68,7 +78,7 @@ func (q *Queue) Fail(err error) {
 	defer q.mu.Unlock()
 	if q.err == nil && q.open > 0 {
 		q.err = err
-		q.ready.Broadcast()
+		q.signal()
 	}
 }
 
@@ -76,14 +86,15 @@ func (q *Queue) Fail(err error) {
 func (q *Queue) Next() (Event, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.head == len(q.events) {
-		if q.err != nil {
-			return Event{Token: token.None}, q.err
-		}
-		if q.open == 0 {
-			return Event{Token: token.None}, io.EOF
-		}
+	for !q.now() {
 		q.ready.Wait()
+	}
+	if q.head == len(q.events) {
+		err := q.err
+		if err == nil {
+			err = io.EOF
+		}
+		return Event{Token: token.None}, err
 	}
 	e := q.events[q.head]
 	q.events[q.head] = Event{}
@@ -95,6 +106,20 @@ func (q *Queue) Next() (Event, error) {
 	}
 	e.Prompt, q.prompt = q.prompt, nil
 	return e, nil
+}
+
+// now reports whether Next need not wait. mu is held.
+func (q *Queue) now() bool { return q.head < len(q.events) || q.err != nil || q.open == 0 }
+
+// Ready implements Stream.
+func (q *Queue) Ready(wake func()) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.now() {
+		return true
+	}
+	q.wake = wake
+	return false
 }
 
 // Stop implements Stream. The choice ends with an event without a token whose Finish is FinishEOS, unless its end
@@ -117,7 +142,7 @@ func (q *Queue) drop(choice int) bool {
 		q.closed[choice] = true
 		q.open--
 	}
-	q.ready.Broadcast()
+	q.signal()
 	return true
 }
 
@@ -128,7 +153,7 @@ func (q *Queue) Close() {
 	if running {
 		q.err = context.Canceled
 	}
-	q.ready.Broadcast()
+	q.signal()
 	q.mu.Unlock()
 	if running {
 		q.abort()

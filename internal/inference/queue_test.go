@@ -130,3 +130,27 @@ func TestQueueReusesItsBuffer(t *testing.T) {
 		t.Errorf("Push and Next allocate %v times, want 0", allocs)
 	}
 }
+
+func TestAReaderIsWokenByWhateverEndsItsWait(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(q *Queue)
+	}{
+		{"a token", func(q *Queue) { q.Push(Event{Token: 1}) }},
+		{"a failure", func(q *Queue) { q.Fail(ErrClosed) }},
+		{"a stop", func(q *Queue) { q.Stop(0) }},
+		{"its own end", func(q *Queue) { q.Close() }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			q, woken := quiet(1), 0
+			wake := func() { woken++ }
+			if q.Ready(wake) {
+				t.Fatal("an empty queue is ready")
+			}
+			tt.do(q)
+			if woken != 1 || !q.Ready(wake) {
+				t.Errorf("woken %d times, ready: %t; want once, and ready", woken, q.Ready(wake))
+			}
+		})
+	}
+}
