@@ -79,15 +79,18 @@ func (x *exchange) setID(id string) {
 
 // end turns a panic into an error and writes the access log. An answer that was given up it cuts off.
 func (x *exchange) end() {
-	if v := recover(); v != nil {
+	v := recover()
+	begun := x.status != 0
+	if v != nil {
 		x.s.log.Error("panic in a request", "request", x.id, "panic", v, "stack", string(debug.Stack()))
+		x.finish, x.failure = "error", errInternal.kind()
 		x.fail(errInternal)
 	}
 	x.s.metrics.end(x)
 	x.endSpan()
 	x.s.log.LogAttrs(x.r.Context(), slog.LevelInfo, "request", x.logged()...)
-	if x.finish == "abort" {
-		// The client may only have closed its half of the connection: what it got must not look whole.
+	if x.finish == "abort" || v != nil && begun {
+		// The client may only have closed its half of the connection, or wait for the rest: what it got must not look whole.
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -183,7 +186,7 @@ func (x *exchange) fail(err error) {
 	x.cause, x.failure = p.cause, p.kind()
 	x.s.metrics.refuse(&p.err)
 	if p.status >= http.StatusInternalServerError {
-		x.finish = "error"
+		x.finish, x.failure = "error", errInternal.kind()
 	}
 	h := x.w.Header()
 	for k, v := range p.headers() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,26 @@ func TestAClientThatLeavesEndsTheRendering(t *testing.T) {
 	if n := len(engine.Requests()); n != 0 {
 		t.Errorf("the engine was asked %d times", n)
 	}
+}
+
+// A fault of ours in the middle of a stream ended it as if it were whole.
+func TestAPanicCutsOffWhatHasBegun(t *testing.T) {
+	s := paced(t, nil)
+	s.server.routes["/panics"] = map[string]Route{http.MethodGet: {Path: "/panics", API: "chat", handle: func(_ *Server, x *exchange) error {
+		x.model = "m"
+		x.openStream()
+		x.sendEvents([][]byte{[]byte("data: {}\n\n")})
+		panic("a fault of this test")
+	}}}
+	a, err := http.Get(s.url + "/panics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.Body.Close() }()
+	if body, err := io.ReadAll(a.Body); err == nil {
+		t.Errorf("the answer looks whole: %q", body)
+	}
+	waitFor(t, "the log", func() bool { return strings.Contains(s.log.String(), "finish=error") })
 }
 
 // A request that contradicts itself is no failure of the server.
