@@ -186,7 +186,7 @@ func (x *exchange) fail(err error) {
 	x.cause, x.failure = p.cause, p.kind()
 	x.s.metrics.refuse(&p.err)
 	if p.status >= http.StatusInternalServerError {
-		x.finish, x.failure = "error", errInternal.kind()
+		x.finish = "error"
 	}
 	h := x.w.Header()
 	for k, v := range p.headers() {
