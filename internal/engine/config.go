@@ -46,6 +46,9 @@ const (
 	DefaultCacheBytes  = 1 << 30
 )
 
+// mostRunning bounds Config.MaxRunning: a step's buffers have room for all.
+const mostRunning = 1 << 16
+
 // patience is how long a request waits before it may be taken out of turn.
 const patience = 10 * time.Second
 
@@ -113,6 +116,9 @@ func setDefault[T comparable](v *T, value T) {
 
 // check makes sure that a request of the longest context can run when it is alone.
 func (c *Config) check(m model.Config) error {
+	if c.MaxRunning > mostRunning {
+		return fmt.Errorf("engine: %d sequences at once, want at most %d", c.MaxRunning, mostRunning)
+	}
 	groups := m.CacheGroups()
 	if len(c.Blocks) != len(groups) {
 		return fmt.Errorf("engine: blocks for %d cache groups, the model has %d", len(c.Blocks), len(groups))

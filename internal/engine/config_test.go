@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sampo-ai/sampo/internal/model"
@@ -43,5 +44,12 @@ func TestPlanShortensTheContext(t *testing.T) {
 	}
 	if _, _, err := Plan(c, 4096, 64, 1000); err == nil {
 		t.Errorf("1,000 bytes were enough")
+	}
+}
+
+// The buffers of a billion sequences took all memory, and the process ended with the stack of a goroutine.
+func TestAnAbsurdNumberOfSequencesIsRefused(t *testing.T) {
+	if _, err := (Config{MaxRunning: 1_000_000_000}).resolve(newFake(4096).Config()); err == nil || !strings.Contains(err.Error(), "at most 65536") {
+		t.Errorf("got %v, want an error that tells the most", err)
 	}
 }

@@ -189,8 +189,9 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 	}
 	cfg := engine.Config{
 		MaxRunning: opt.MaxRunning, NoPrefixCache: opt.NoPrefixCache, QueueTimeout: opt.QueueTimeout, DraftTokens: opt.DraftTokens,
+		MaxBatchTokens: max(engine.DefaultBatchTokens, opt.MaxRunning),
 	}
-	blocks, fits, err := engine.Plan(b.Config, context, engine.DefaultBatchTokens, budget)
+	blocks, fits, err := engine.Plan(b.Config, context, cfg.MaxBatchTokens, budget)
 	if err != nil {
 		return cfg, 0, err
 	}

@@ -15,7 +15,10 @@ import (
 	"github.com/sampo-ai/sampo/internal/answer"
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/engine"
+	"github.com/sampo-ai/sampo/internal/quant"
 	"github.com/sampo-ai/sampo/internal/tensor"
+	"github.com/sampo-ai/sampo/internal/testkit/tiny"
 	"github.com/sampo-ai/sampo/internal/weights"
 	"github.com/sampo-ai/sampo/internal/weights/gguf"
 )
@@ -108,6 +111,30 @@ func TestTheContextShrinksToWhatTheCacheHolds(t *testing.T) {
 	defer m.Close()
 	if m.MaxContext() >= 8192 || m.CacheBytes > 4<<20 {
 		t.Errorf("context %d with a cache of %d bytes, want less than 8192 and at most %d", m.MaxContext(), m.CacheBytes, 4<<20)
+	}
+}
+
+// With more sequences than 512 at once, steps have more tokens, and windows need more blocks: the engine refused what was planned.
+func TestAPlanForManySequencesIsTaken(t *testing.T) {
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	m, err := tiny.Gemma3(pool, quant.F32, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	b := &bundle.Bundle{Name: "windows", Config: m.Config()}
+	b.Config.MaxContext = 8192
+	for bytes := int64(8 << 10); bytes < 2<<20; bytes += 8 << 10 {
+		cfg, _, err := plan(b, Options{CacheBytes: bytes, MaxRunning: 1000})
+		if err != nil {
+			continue // too little for any
+		}
+		e, err := engine.New(m, cfg)
+		if err != nil {
+			t.Fatalf("%d bytes: %v", bytes, err)
+		}
+		_ = e.Close()
 	}
 }
 
