@@ -48,13 +48,22 @@ func (n normalizers) apply(s string, inner bool) string {
 }
 
 // keepsStart reports whether the beginning of s is still there after normalisation, which a stage that treats the beginning of
-// a text otherwise asks for: whether its first rune makes a difference before a letter.
+// a text otherwise asks for: whether its first rune makes a difference before a letter. Where a character map drops that rune, the
+// reference takes the next one for the beginning.
 func (n normalizers) keepsStart(s string) bool {
 	if len(n) == 0 || s == "" {
 		return true
 	}
 	_, size := utf8.DecodeRuneInString(s)
-	return n.apply(s[:size]+"x", false) != n.apply("x", false)
+	with, without := s[:size]+"x", "x"
+	for _, step := range n {
+		with, without = step.apply(with, false), step.apply(without, false)
+		if with == without {
+			_, ok := step.(charsMap)
+			return ok
+		}
+	}
+	return true
 }
 
 // follow maps ranges of the text before normalisation to the text after it, which is whole. Where a rewriting reaches

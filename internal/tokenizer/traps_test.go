@@ -42,6 +42,20 @@ func TestPrecompiledMapGoesByGraphemeAsInHuggingFace(t *testing.T) {
 	}
 }
 
+// The IDs are those of tokenizers 0.23.3, which keeps the place of a character that the map drops.
+func TestTextBehindADroppedCharacterIsStillTheBeginning(t *testing.T) {
+	tok := load(t, "unibytes")
+	want := tok.Encode("Camel", Options{})
+	for _, text := range []string{"\u200bCamel", "\ufeff\u200bCamel", "\u00adCamel"} {
+		if got := tok.Encode(text, Options{}); !slices.Equal(got, want) {
+			t.Errorf("Encode(%+q) = %v, want %v", text, got, want)
+		}
+	}
+	if got := tok.Encode("\u200b", Options{}); len(got) > 0 {
+		t.Errorf("a dropped character alone becomes %v", got)
+	}
+}
+
 func TestLlama3FilesThatAddNoBOSGetNone(t *testing.T) {
 	on, off := true, false
 	v := vocabOf(t, "llama3", "gpt2", "llama-bpe")
