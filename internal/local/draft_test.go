@@ -65,6 +65,26 @@ func TestADraftModelChangesNoToken(t *testing.T) {
 	}
 }
 
+// The weights of a draft model were loaded into memory that the cache was to take.
+func TestTheWeightsOfADraftModelCount(t *testing.T) {
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	size := int64(len(assets.MiniChat()))
+	_, err := openMini(t, pool, Options{Reserved: 1 << 60, Draft: openDraft(t)})
+	var full *MemoryError
+	if !errors.As(err, &full) || full.Need != 2*size {
+		t.Errorf("Open = %v, want a MemoryError that needs %d bytes", err, 2*size)
+	}
+	m, err := openMini(t, pool, Options{CacheBytes: 32 << 20, Draft: openDraft(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if got := m.HeldBytes() - m.CacheBytes; got != 2*size {
+		t.Errorf("weights hold %d bytes, want %d", got, 2*size)
+	}
+}
+
 func TestADraftModelWithOtherTokensIsRefused(t *testing.T) {
 	b, draft := openDraft(t), openDraft(t)
 	defer b.Close()

@@ -47,7 +47,7 @@ type Options struct {
 	Log             *slog.Logger
 }
 
-// A MemoryError says that a model's weights do not fit into the free memory.
+// A MemoryError says that a model's weights, with those of its draft model, do not fit into the free memory.
 type MemoryError struct {
 	Name       string
 	Need, Free int64 // bytes
@@ -63,13 +63,14 @@ type Model struct {
 	Facts      bundle.Facts
 	CacheBytes int64 // memory that the cache may come to take
 
-	engine *engine.Engine
-	model  model.Model
-	draft  model.Model // nil: none
+	weightBytes int64 // of the draft model too
+	engine      *engine.Engine
+	model       model.Model
+	draft       model.Model // nil: none
 }
 
 // HeldBytes is the memory that weights and cache may come to take.
-func (m *Model) HeldBytes() int64 { return m.Facts.FileBytes + m.CacheBytes }
+func (m *Model) HeldBytes() int64 { return m.weightBytes + m.CacheBytes }
 
 // Open runs the model of b on pool. It closes b, as the weights are copied: from then on the files may be moved and deleted.
 func Open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
@@ -141,7 +142,7 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 			opt.Log.Warn("a part of a model's files is passed over", "model", b.Name, "note", note)
 		}
 	}
-	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, engine: e, model: weights, draft: draft}
+	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, weightBytes: weightBytes(b, opt), engine: e, model: weights, draft: draft}
 	return m, nil
 }
 
@@ -166,6 +167,14 @@ func compile(b *bundle.Bundle, opt Options) (*prompt.Template, error) {
 	})
 }
 
+// weightBytes returns what the weights take, those of a draft model too.
+func weightBytes(b *bundle.Bundle, opt Options) int64 {
+	if opt.Draft == nil {
+		return b.FileBytes
+	}
+	return b.FileBytes + opt.Draft.FileBytes
+}
+
 // plan sizes the cache.
 func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 	trained := b.Config.MaxContext
@@ -176,16 +185,16 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 	case context > trained:
 		return engine.Config{}, 0, fmt.Errorf("local: %s: a context of %d tokens was asked for, and the model was trained for %d", b.Name, context, trained)
 	}
-	budget := opt.CacheBytes
+	budget, weights := opt.CacheBytes, weightBytes(b, opt)
 	left, err := FreeBytes()
 	left -= opt.Reserved
 	switch {
 	case err != nil && budget == 0:
 		return engine.Config{}, 0, err
-	case err == nil && left <= b.FileBytes: // whatever the cache may take
-		return engine.Config{}, 0, &MemoryError{Name: b.Name, Need: b.FileBytes, Free: max(0, left)}
+	case err == nil && left <= weights: // whatever the cache may take
+		return engine.Config{}, 0, &MemoryError{Name: b.Name, Need: weights, Free: max(0, left)}
 	case budget == 0:
-		budget = int64(float64(left-b.FileBytes) * cacheShare)
+		budget = int64(float64(left-weights) * cacheShare)
 	}
 	cfg := engine.Config{
 		MaxRunning: opt.MaxRunning, NoPrefixCache: opt.NoPrefixCache, QueueTimeout: opt.QueueTimeout, DraftTokens: opt.DraftTokens,
