@@ -185,7 +185,7 @@ func (x *exchange) fail(err error) {
 	}
 	x.cause, x.failure = p.cause, p.kind()
 	x.s.metrics.refuse(&p.err)
-	if p.status >= http.StatusInternalServerError {
+	if x.finish = ""; p.status >= http.StatusInternalServerError {
 		x.finish = "error"
 	}
 	h := x.w.Header()

@@ -96,6 +96,25 @@ func TestForbiddingEveryTokenIsRefused(t *testing.T) {
 	}
 }
 
+// A choice that had ended made a refused request look like one that was answered, in the log and in all times.
+func TestARefusalHasNoFinishReason(t *testing.T) {
+	m, engine := bytechat.New("m", func(_ inference.Request, choice int) scripted.Reply {
+		if choice == 0 {
+			return scripted.Reply{} // ends at once
+		}
+		return scripted.Reply{Tokens: []token.ID{65}, Err: inference.ErrExpired}
+	})
+	s := start(t, m, engine, nil)
+	if a := s.post("/v1/chat/completions", `{"n":2,`+hello+`}`); a.StatusCode != http.StatusTooManyRequests {
+		t.Fatalf("got %d %s", a.StatusCode, a.body)
+	}
+	waitFor(t, "the log", func() bool { return strings.Contains(s.log.String(), "status=429") })
+	page := s.do(http.MethodGet, "/metrics", "").body
+	if !strings.Contains(s.log.String(), `finish=""`) || !strings.Contains(page, `vllm:e2e_request_latency_seconds_count{engine="0",model_name="m"} 0`) {
+		t.Errorf("it counts as answered: %s", s.log.String())
+	}
+}
+
 func TestOverflowOfTheLargestNumberIsCounted(t *testing.T) {
 	s := paced(t, nil)
 	a := s.post("/v1/chat/completions", `{"max_tokens":9223372036854775807,`+hello+`}`)
