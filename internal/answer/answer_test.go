@@ -259,15 +259,17 @@ func TestLengthIsCheckedBeforeAnyWork(t *testing.T) {
 		name   string
 		prompt chat.Prompt
 		max    *int
+		cut    *int
 		want   *answer.LengthError
 	}{
-		{"the prompt fills the context", chat.Prompt{Text: strings.Repeat("a", 1024)}, nil, &answer.LengthError{MaxContext: 1024, PromptTokens: 1024}},
-		{"the answer does not fit", chat.Prompt{Text: "abcd"}, ptr(1021), &answer.LengthError{MaxContext: 1024, PromptTokens: 4, OutputTokens: 1021}},
-		{"exactly full", chat.Prompt{Text: "abcd"}, ptr(1020), nil},
-		{"an absurd size is not tokenised", chat.Prompt{Text: strings.Repeat("a", 1<<20)}, nil, &answer.LengthError{MaxContext: 1024, Bytes: 1 << 20, MostBytes: 1024 * 13}},
+		{"the prompt fills the context", chat.Prompt{Text: strings.Repeat("a", 1024)}, nil, nil, &answer.LengthError{MaxContext: 1024, PromptTokens: 1024}},
+		{"the answer does not fit", chat.Prompt{Text: "abcd"}, ptr(1021), nil, &answer.LengthError{MaxContext: 1024, PromptTokens: 4, OutputTokens: 1021}},
+		{"exactly full", chat.Prompt{Text: "abcd"}, ptr(1020), nil, nil},
+		{"the answer leaves nothing of a prompt that may be cut", chat.Prompt{Text: "abcd"}, ptr(1024), ptr(-1), &answer.LengthError{MaxContext: 1024, PromptTokens: 4, OutputTokens: 1024}},
+		{"an absurd size is not tokenised", chat.Prompt{Text: strings.Repeat("a", 1<<20)}, nil, nil, &answer.LengthError{MaxContext: 1024, Bytes: 1 << 20, MostBytes: 1024 * 13}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := m.Complete(t.Context(), chat.Completion{Prompts: []chat.Prompt{tt.prompt}, Params: chat.Params{MaxTokens: tt.max}})
+			s, err := m.Complete(t.Context(), chat.Completion{Prompts: []chat.Prompt{tt.prompt}, Params: chat.Params{MaxTokens: tt.max, TruncatePrompt: tt.cut}})
 			var got *answer.LengthError
 			errors.As(err, &got)
 			if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -168,13 +168,16 @@ func asked(p *chat.Params) int {
 // fit cuts the prompt if the request says so, and checks that prompt and answer fit into the context.
 func (m *Model) fit(prompt []token.ID, p *chat.Params) ([]token.ID, error) {
 	output := asked(p)
+	if output >= m.info.MaxContext { // however much of the prompt may be cut
+		return nil, &LengthError{MaxContext: m.info.MaxContext, PromptTokens: len(prompt), OutputTokens: output}
+	}
 	prompt, err := m.truncate(prompt, p)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(prompt) == 0:
 		return nil, invalid("prompt", "The decoder prompt cannot be empty")
-	case output > m.info.MaxContext || len(prompt)+max(1, output) > m.info.MaxContext:
+	case len(prompt)+max(1, output) > m.info.MaxContext:
 		return nil, &LengthError{MaxContext: m.info.MaxContext, PromptTokens: len(prompt), OutputTokens: output}
 	case p.MinTokens > m.info.MaxContext-len(prompt):
 		return nil, invalid("min_tokens", "min_tokens must be less than or equal to max_tokens=%d, got %d.", m.info.MaxContext-len(prompt), p.MinTokens)
