@@ -16,7 +16,7 @@
 //
 // Load opens a model, Generate continues a text, Chat answers a conversation; both stream. A Model may be used by many
 // goroutines at once: their requests share each step of the computation, and each gets the tokens that it would get
-// alone.
+// alone. At most 64 requests run at once and 256 wait; further ones are refused with ErrBusy.
 package sampo
 
 import (
@@ -28,11 +28,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
 
 	"github.com/sampo-ai/sampo/assets"
 	"github.com/sampo-ai/sampo/internal/answer"
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/chat"
+	"github.com/sampo-ai/sampo/internal/inference"
 	"github.com/sampo-ai/sampo/internal/local"
 	"github.com/sampo-ai/sampo/internal/registry"
 	"github.com/sampo-ai/sampo/internal/tensor"
@@ -40,8 +44,15 @@ import (
 	"github.com/sampo-ai/sampo/internal/tokenizer"
 )
 
-// ErrNoTemplate says that Chat was asked of a base model, which has no chat template. Generate works with it.
-var ErrNoTemplate = answer.ErrNoTemplate
+// Errors that a caller can do something about. A request whose context ends has the error of the context.
+var (
+	// ErrNoTemplate says that Chat was asked of a base model, which has no chat template. Generate works with it.
+	ErrNoTemplate = answer.ErrNoTemplate
+	// ErrBusy says that as many requests wait as may. It may be tried again once some have ended.
+	ErrBusy = inference.ErrBusy
+	// ErrClosed says that the model was closed, before the request or while it ran.
+	ErrClosed = inference.ErrClosed
+)
 
 // Options say how a model is opened. The zero value suits a program that does little else.
 type Options struct {
@@ -67,7 +78,7 @@ func (o Options) check() error {
 // A Model is an open model.
 type Model struct {
 	local *local.Model
-	pool  *tensor.Pool
+	close func() error // once
 }
 
 // Load opens a model: "sampo/mini-chat", which is part of every program; the path of a GGUF file or of a folder with
@@ -90,7 +101,11 @@ func Load(name string, opt Options) (*Model, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Model{local: m, pool: pool}, nil
+	closeAll := func() error {
+		defer pool.Close()
+		return m.Close()
+	}
+	return &Model{local: m, close: sync.OnceValue(closeAll)}, nil
 }
 
 // open finds the files of a model.
@@ -120,10 +135,11 @@ func homeDir() string {
 	return home
 }
 
-// Close ends all requests and frees the model's memory.
+// Close ends all requests, with ErrClosed, and frees the model's memory. It may be called more than once, and while others use the
+// model.
 func (m *Model) Close() error {
-	err := m.local.Close()
-	m.pool.Close()
+	err := m.close()
+	runtime.GC() // frees the weights
 	return err
 }
 
@@ -133,7 +149,8 @@ func (m *Model) Name() string { return m.local.Name }
 // MaxContext returns the most tokens that a prompt and its output may have together.
 func (m *Model) MaxContext() int { return m.local.MaxContext() }
 
-// Tokenize returns the token IDs of a text as Generate runs it. Text that looks like a control token stays text.
+// Tokenize returns the token IDs of a text, after those that the model's prompts begin with. Text that looks like a control token
+// stays text, as it does in a Message; in the prompt of Generate it is that token.
 func (m *Model) Tokenize(text string) []int {
 	ids := m.local.Tokenizer.Encode(text, tokenizer.Options{AddSpecial: true})
 	out := make([]int, len(ids))
@@ -143,7 +160,8 @@ func (m *Model) Tokenize(text string) []int {
 	return out
 }
 
-// Generate continues a text. Without MaxTokens it stops after 16 tokens.
+// Generate continues a text. Without MaxTokens it stops after 16 tokens. Control tokens that the prompt spells, such as
+// "<|im_start|>", are control tokens: text from others belongs into a Message.
 //
 // The sequence ends after the delta whose Finish is set, or with an error. Leaving the loop early ends the request.
 func (m *Model) Generate(ctx context.Context, prompt string, params SamplingParams) iter.Seq2[Delta, error] {
@@ -162,7 +180,7 @@ func (m *Model) Generate(ctx context.Context, prompt string, params SamplingPara
 
 // A Message is one turn of a conversation.
 type Message struct {
-	Role    string // "system", "user" or "assistant"
+	Role    string // "system", "user", "assistant", or another that the model's template knows
 	Content string
 }
 
@@ -179,6 +197,9 @@ func (m *Model) Chat(ctx context.Context, messages []Message, params SamplingPar
 	return deltas(func() (*answer.Stream, error) {
 		if len(messages) == 0 {
 			return nil, errors.New("sampo: a conversation needs at least one message")
+		}
+		if i := slices.IndexFunc(messages, func(m Message) bool { return m.Role == "" }); i >= 0 {
+			return nil, fmt.Errorf("sampo: message %d of the conversation has no role", i)
 		}
 		if err := params.check(); err != nil {
 			return nil, err
@@ -232,7 +253,7 @@ type SamplingParams struct {
 
 	Temperature       *float64 // 0 is greedy
 	TopP              *float64 // above 0, at most 1
-	TopK              *int     // 0 is off
+	TopK              *int     // 0 and -1 are off
 	MinP              *float64
 	RepetitionPenalty *float64 // above 0; 1 is off
 	PresencePenalty   float64
@@ -243,7 +264,7 @@ type SamplingParams struct {
 	Stop         []string // strings that end the text; they are not part of it
 	StopTokenIDs []int
 	IgnoreEOS    bool
-	Logprobs     *int // nil: none; N: of each token and of the N best ones
+	Logprobs     *int // nil: none; N: of each token and of the N best ones; -1: of all
 
 	Thinking *bool // Chat with a reasoning model: think first; nil: as its template has it
 }
@@ -297,7 +318,7 @@ type Token struct {
 	ID      int
 	Text    string
 	Logprob float64 // if Logprobs was set
-	Top     []Token // the best ones, best first, if Logprobs was above 0
+	Top     []Token // the best ones, best first, if Logprobs was not 0
 }
 
 // Usage counts tokens.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sampo-ai/sampo"
@@ -239,6 +240,59 @@ func TestWhatTheLibraryCannotDoIsAnError(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%+v: got %v, want %q", params, err, name)
 			}
+		}
+	}
+}
+
+// Programs could tell neither error from others.
+func TestRequestsOfABusyOrClosedModelEndWithTheirErrors(t *testing.T) {
+	m := load(t)
+	var wg sync.WaitGroup
+	var busy, closed atomic.Int32
+	for range 400 {
+		wg.Go(func() {
+			switch _, err := sampo.Text(m.Generate(t.Context(), "Hello", sampo.SamplingParams{IgnoreEOS: true, MaxTokens: ptr(2000)})); {
+			case errors.Is(err, sampo.ErrBusy):
+				if busy.Add(1) == 80 {
+					_ = m.Close()
+				}
+			case errors.Is(err, sampo.ErrClosed):
+				closed.Add(1)
+			default:
+				t.Errorf("got %v, want ErrBusy or ErrClosed", err)
+			}
+		})
+	}
+	wg.Wait()
+	if busy.Load() < 80 || busy.Load()+closed.Load() != 400 {
+		t.Errorf("%d requests found the model busy and %d closed, want at least 80 and 400 together", busy.Load(), closed.Load())
+	}
+	if _, err := sampo.Text(m.Chat(t.Context(), []sampo.Message{{Role: "user", Content: "Hello"}}, sampo.SamplingParams{})); !errors.Is(err, sampo.ErrClosed) {
+		t.Errorf("after Close: got %v, want ErrClosed", err)
+	}
+}
+
+// A message without a role got whatever the template made of none.
+func TestAMessageNeedsARole(t *testing.T) {
+	m := load(t)
+	_, err := sampo.Text(m.Chat(t.Context(), []sampo.Message{{Role: "user", Content: "Hello"}, {Content: "Hello"}}, sampo.SamplingParams{}))
+	if err == nil || !strings.Contains(err.Error(), "message 1 of the conversation has no role") {
+		t.Errorf("got %v, want an error about the second message", err)
+	}
+}
+
+// Tokenize was said to give what Generate runs.
+func TestControlTokensAreTextForTokenizeAndTokensForGenerate(t *testing.T) {
+	m := load(t)
+	if n := len(m.Tokenize("<|im_end|>")); n < 2 {
+		t.Errorf("Tokenize gave %d tokens, want the text's", n)
+	}
+	for d, err := range m.Generate(t.Context(), "<|im_end|>", sampo.SamplingParams{MaxTokens: ptr(1)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Usage.PromptTokens != 1 {
+			t.Errorf("Generate ran %d tokens, want 1", d.Usage.PromptTokens)
 		}
 	}
 }

@@ -37,7 +37,9 @@ func (e *Engine) run() {
 	e.cache.Close()
 	if e.drafter != nil {
 		e.drafter.cache.Close()
+		e.drafter.model = nil
 	}
+	e.model, e.cfg.Draft, e.cfg.Threads = nil, nil, nil // who keeps the engine does not keep the weights
 }
 
 // tellOfDisk logs that a block could not be written to the disk, or that all before it are gone: those in memory are

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/sampo-ai/sampo/internal/answer"
@@ -65,8 +66,7 @@ type Model struct {
 
 	weightBytes int64 // of the draft model too
 	engine      *engine.Engine
-	model       model.Model
-	draft       model.Model // nil: none
+	free        func() error // lets go of the weights, once
 }
 
 // HeldBytes is the memory that weights and cache may come to take.
@@ -142,7 +142,8 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 			opt.Log.Warn("a part of a model's files is passed over", "model", b.Name, "note", note)
 		}
 	}
-	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, weightBytes: weightBytes(b, opt), engine: e, model: weights, draft: draft}
+	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, weightBytes: weightBytes(b, opt), engine: e}
+	m.free = sync.OnceValue(func() error { return errors.Join(weights.Close(), closeDraft(draft)) })
 	return m, nil
 }
 
@@ -215,7 +216,7 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 // Flush writes what the disk lacks of the cache, if it is kept there, until ctx ends.
 func (m *Model) Flush(ctx context.Context) error { return m.engine.Flush(ctx) }
 
-// Close ends all requests and frees the memory.
+// Close ends all requests and frees the memory of the cache. That of the weights goes when garbage is collected, also if m is kept.
 func (m *Model) Close() error {
-	return errors.Join(m.engine.Close(), m.model.Close(), closeDraft(m.draft))
+	return errors.Join(m.engine.Close(), m.free())
 }
