@@ -174,6 +174,15 @@ func IsModelFile(name string) bool {
 	return !ok || split.Number == 1
 }
 
+// modelName gives the name that the model at path goes by, which is UTF-8.
+func modelName(path string, opt Options) string {
+	name := opt.Name
+	if name == "" {
+		name = nameOf(path)
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}
+
 // nameOf gives the name of the model at path: that of the folder, or of the file without its ending and split suffix.
 // A snapshot in a Hugging Face cache has the name of its repository.
 func nameOf(path string) string {

@@ -465,3 +465,13 @@ func TestNamesComeFromPaths(t *testing.T) {
 		}
 	}
 }
+
+// A file whose name was not UTF-8 ended the server with a panic, as labels of metrics have to be.
+func TestNamesAreText(t *testing.T) {
+	for _, opt := range []Options{{}, {Name: "m\xe8"}} {
+		dir := filepath.Join(t.TempDir(), "m\xe8")
+		if got := modelName(dir, opt); got != "m\uFFFD" {
+			t.Errorf("the name of %q with %q is %q", dir, opt.Name, got)
+		}
+	}
+}

@@ -18,10 +18,7 @@ import (
 
 // readFolder takes the parts of a model from a folder as Hugging Face lays it out.
 func (b *Bundle) readFolder(dir string, opt Options) error {
-	b.Name, b.Format = opt.Name, Safetensors
-	if b.Name == "" {
-		b.Name = nameOf(dir)
-	}
+	b.Name, b.Format = modelName(dir, opt), Safetensors
 	config, err := readJSON(dir, "config.json")
 	if err != nil {
 		return err

@@ -18,10 +18,7 @@ import (
 
 // readGGUF takes the parts of a model from an open file, which the bundle then owns.
 func (b *Bundle) readGGUF(f *gguf.File, opt Options) {
-	b.Name, b.Format, b.FileBytes = opt.Name, GGUF, f.Bytes()
-	if b.Name == "" {
-		b.Name = nameOf(b.Path)
-	}
+	b.Name, b.Format, b.FileBytes = modelName(b.Path, opt), GGUF, f.Bytes()
 	b.Source, b.naming = f, model.GGUF
 	meta := f.Meta()
 	b.facts = ggufFacts(meta)
