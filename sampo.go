@@ -233,7 +233,7 @@ func deltas(start func() (*answer.Stream, error)) iter.Seq2[Delta, error] {
 	}
 }
 
-// Text joins the text of a sequence: the whole answer without its reasoning.
+// Text joins the text of a sequence: the whole answer without its reasoning, or what came of it before an error.
 func Text(deltas iter.Seq2[Delta, error]) (string, error) {
 	var text []byte
 	for d, err := range deltas {
@@ -249,7 +249,7 @@ func Text(deltas iter.Seq2[Delta, error]) (string, error) {
 // and where it has none, to plain sampling at temperature 1.
 type SamplingParams struct {
 	MaxTokens *int // nil: 16 for Generate, the rest of the context for Chat
-	MinTokens int  // the model's end of text and stop tokens wait until so many
+	MinTokens int  // the model's end of text, stop tokens and stop strings wait until so many
 
 	Temperature       *float64 // 0 is greedy
 	TopP              *float64 // above 0, at most 1
