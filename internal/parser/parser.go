@@ -75,13 +75,26 @@ type Parser struct {
 	closed  bool   // reasoning has ended: a second closing marker is dropped
 	skipNL  bool   // newlines come next that the template puts back
 	gap     bool   // a call came last: white space around calls is dropped
+	blank   blank  // before buf
 	buf     string // not yet certain
-	pos     int    // bytes taken so far, those in buf and in the block included
+	pos     int    // bytes taken so far, those in blank, buf and the block included
 	block   block  // of the open calls
 	calls   int    // complete ones
 	started int    // calls that were told of
 	span    Span
 	events  []chat.Event
+}
+
+// A blank is white space that a marker behind it would drop. It is held apart: a model may write nothing else for long, and to
+// look through all of it for each piece would take the square of its length.
+type blank struct {
+	text   []byte
+	spaced bool // there is more than newlines
+}
+
+func (b *blank) add(text string) {
+	b.text = append(b.text, text...)
+	b.spaced = b.spaced || strings.Trim(text, "\n") != ""
 }
 
 // A Span is the part of the raw text, in bytes, that holds the reasoning without its markers. Open is -1 before it
@@ -105,7 +118,9 @@ func New(f Format, start State) *Parser {
 func (p *Parser) Calls() int { return p.calls }
 
 // InMarkup reports whether what is held back is a tool call or may be a marker.
-func (p *Parser) InMarkup() bool { return p.state == inCall || strings.Trim(p.buf, "\n") != "" }
+func (p *Parser) InMarkup() bool {
+	return p.state == inCall || p.blank.spaced || strings.Trim(p.buf, "\n") != ""
+}
 
 // InCall reports whether a tool call is open.
 func (p *Parser) InCall() bool { return p.state == inCall }
@@ -125,7 +140,7 @@ func (p *Parser) Add(piece string) []chat.Event {
 // Flush ends the text. A call that lacks only its closing marker counts; one whose arguments were not complete keeps
 // what there is of them; any other open markup is text.
 func (p *Parser) Flush() []chat.Event {
-	rest := p.buf
+	rest := p.afterBlank(p.buf)
 	p.buf = ""
 	switch p.state {
 	case inCall:
@@ -156,13 +171,10 @@ func (p *Parser) step() bool {
 	markers := p.active()
 	at, marker := first(p.buf, markers)
 	if marker == "" {
-		keep := p.uncertain(markers)
-		rest := p.buf[len(p.buf)-keep:]
-		p.emit(p.buf[:len(p.buf)-keep])
-		p.buf = rest
+		p.emitCertain(markers)
 		return false
 	}
-	before := p.buf[:at]
+	before := p.afterBlank(p.buf[:at])
 	p.buf = p.buf[at+len(marker):]
 	p.enter(before, marker)
 	return true
@@ -171,18 +183,29 @@ func (p *Parser) step() bool {
 // decide finds out whether the answer opens with reasoning. White space before the marker is dropped.
 func (p *Parser) decide() bool {
 	text := strings.TrimLeft(p.buf, " \n\r\t")
+	p.blank.add(p.buf[:len(p.buf)-len(text)])
+	p.buf = text
 	open := p.format.ThinkOpen
 	switch {
 	case strings.HasPrefix(text, open):
-		p.buf = text[len(open):]
+		p.blank, p.buf = blank{}, text[len(open):]
 		p.state, p.skipNL = Thinking, true
 		p.span.Open = p.pos - len(p.buf)
 		return true
 	case strings.HasPrefix(open, text):
 		return false
 	}
-	p.state = Answering
+	p.state, p.buf = Answering, p.afterBlank(text)
 	return true
+}
+
+// afterBlank puts text behind the white space that was held, of which none is left then.
+func (p *Parser) afterBlank(text string) string {
+	if len(p.blank.text) > 0 {
+		text = string(p.blank.text) + text
+		p.blank = blank{}
+	}
+	return text
 }
 
 // active returns the markers that mean something in this state.
@@ -200,25 +223,30 @@ func (p *Parser) active() []string {
 	return list
 }
 
-// uncertain returns how many bytes at the end of the buffer may belong to a marker, the newlines that are dropped
-// before one included.
-func (p *Parser) uncertain(markers []string) int {
+// emitCertain emits what can be no part of a marker. Held are the beginning of one and the newlines that are dropped before it:
+// all of them in reasoning, one in an answer.
+func (p *Parser) emitCertain(markers []string) {
 	longest := 0
 	for _, m := range markers {
 		longest = max(longest, len(m))
 	}
-	if longest == 0 {
-		return 0
-	}
-	n := partial(p.buf, markers, longest)
-	rest := p.buf[:len(p.buf)-n]
+	end := len(p.buf) - partial(p.buf, markers, longest)
+	text := p.buf[:end]
 	switch {
 	case p.state == Thinking:
-		n += len(rest) - len(strings.TrimRight(rest, "\n"))
-	case p.format.ToolOpen != "" && strings.HasSuffix(rest, "\n"):
-		n++
+		text = strings.TrimRight(text, "\n")
+		newlines := p.buf[len(text):end]
+		p.buf = p.buf[end:]
+		if text != "" {
+			p.emit(p.afterBlank(text))
+		}
+		p.blank.add(newlines)
+		return
+	case p.format.ToolOpen != "":
+		text = strings.TrimSuffix(text, "\n")
 	}
-	return n
+	p.buf = p.buf[len(text):]
+	p.emit(text)
 }
 
 // enter handles a marker and the text before it.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -195,4 +196,31 @@ func FuzzParser(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Reasoning that ended in many newlines, and an answer that began with white space, took the square of their length.
+func TestWhiteSpaceTakesTimeByItsLength(t *testing.T) {
+	const pieces = 200_000 // less than 0.1 s; it was minutes
+	format := DetectFormat("<think></think><tool_call>")
+	for _, start := range []State{Undecided, Thinking} {
+		began := time.Now()
+		p := New(format, start)
+		if start == Thinking {
+			p.Add("a")
+		}
+		for range pieces {
+			p.Add("\n")
+			p.InMarkup()
+		}
+		text := ""
+		for _, e := range append(p.Add("b"), p.Flush()...) {
+			text += e.Text
+		}
+		if want := strings.Repeat("\n", pieces) + "b"; text != want {
+			t.Errorf("state %d: got %d bytes, want %d", start, len(text), len(want))
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("state %d: %d newlines took %v", start, pieces, took)
+		}
+	}
 }
