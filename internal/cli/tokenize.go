@@ -72,7 +72,11 @@ func openTokenizer(env *Env, name string) (*tokenizer.Tokenizer, error) {
 		if err != nil {
 			return nil, err
 		}
-		return tokenizer.FromJSON(text, nil)
+		t, err := tokenizer.FromJSON(text, nil)
+		if err == nil {
+			bundle.MarkControl(t)
+		}
+		return t, err
 	}
 	b, err := openText(env, name)
 	if err != nil {
