@@ -100,10 +100,14 @@ func errScope(id string, k *Key, r Route) *problem {
 	}}
 }
 
-// errUnknownURL also sends those who know LM Studio's paths to ours.
-func errUnknownURL(r *http.Request) *problem {
+// errUnknownURL also sends those who know other programs' paths to ours, and those whose base URL lacks /v1 or has it twice.
+func errUnknownURL(r *http.Request, routes routeTable) *problem {
 	hint := ""
-	if clean := path.Clean(r.URL.Path) + "/"; strings.HasPrefix(clean, "/api/v0/") || strings.HasPrefix(clean, "/api/v1/") {
+	clean := path.Clean("/" + r.URL.Path)
+	under := "/v1" + strings.TrimPrefix(clean, "/v1/v1")
+	if routes.find(under) != nil {
+		hint = fmt.Sprintf(". It is %s here: the base URL for OpenAI's clients ends in /v1.", under)
+	} else if clean += "/"; strings.HasPrefix(clean, "/api/v0/") || strings.HasPrefix(clean, "/api/v1/") {
 		hint = ". The routes for OpenAI's clients are below /v1."
 	}
 	return &problem{status: http.StatusNotFound, early: true, err: openai.Error{Message: fmt.Sprintf("Unknown URL: %s %s", r.Method, r.URL.Path) + hint, Type: openai.TypeNotFound, Code: "unknown_url"}}

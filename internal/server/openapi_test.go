@@ -211,3 +211,21 @@ func TestPathsOfOtherProgramsAreSentToOurs(t *testing.T) {
 		}
 	}
 }
+
+func TestABaseURLWithoutV1IsToldOf(t *testing.T) {
+	s := say(t, "ok<|im_end|>")
+	for _, tt := range []struct{ path, want string }{
+		{"/chat/completions", " It is /v1/chat/completions here"},
+		{"/models", " It is /v1/models here"},
+		{"/models/sampo/mini-chat", " It is /v1/models/sampo/mini-chat here"},
+		{"/v1/v1/chat/completions", " It is /v1/chat/completions here"},
+		{"/nosuch", "Unknown URL: POST /nosuch"},
+		{"/v1/nosuch", "Unknown URL: POST /v1/nosuch"},
+	} {
+		message, _, _, code := s.do(http.MethodPost, tt.path, "{}").problem(t)
+		told := strings.Contains(message, " here")
+		if code != "unknown_url" || !strings.Contains(message, tt.want) || told != strings.Contains(tt.want, " here") {
+			t.Errorf("%s: %s %q, want %q", tt.path, code, message, tt.want)
+		}
+	}
+}

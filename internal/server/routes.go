@@ -96,7 +96,7 @@ func (s *Server) serve(x *exchange) error {
 	}
 	switch {
 	case routes == nil:
-		return errUnknownURL(x.r)
+		return errUnknownURL(x.r, s.routes)
 	case !ok:
 		x.w.Header().Set("Allow", allow(routes))
 		return errMethod(x.r)
