@@ -109,6 +109,9 @@ func Main(env Env) int {
 	root.SetArgs(env.Args)
 	err := checkTier(&env)
 	if err == nil {
+		err = checkCommand(root, env.Args)
+	}
+	if err == nil {
 		err = root.ExecuteContext(context.Background())
 	}
 	if err == nil {
@@ -185,6 +188,18 @@ func newRoot(env *Env) *cobra.Command {
 		}
 	}
 	return root
+}
+
+// checkCommand refuses a first word that is no command before its flags are read: they would be called unknown in its place,
+// and --help would be that of the program, as if all were well. The library adds the commands of completion later.
+func checkCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") || args[0] == "completion" || strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		return nil
+	}
+	if cmd, _, err := root.Find(args); err == nil && cmd == root {
+		return noCommand(root, args)
+	}
+	return nil
 }
 
 // noCommand refuses a word that no command has for its name.
