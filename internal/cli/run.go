@@ -60,8 +60,8 @@ func newRun(env *Env) *cobra.Command {
 	flags.StringVar(&f.system, "system", "", "system message")
 	flags.IntVar(&f.maxTokens, "max-tokens", 0, "most tokens of an answer (default: the rest of the context)")
 	flags.Float64Var(&f.temperature, "temperature", 0, "randomness; 0 always takes the likeliest token (default: the model's own, else 1)")
-	flags.Float64Var(&f.topP, "top-p", 1, "sample from the likeliest tokens that make up this share")
-	flags.IntVar(&f.topK, "top-k", 0, "sample from so many of the likeliest tokens; 0 is off")
+	flags.Float64Var(&f.topP, "top-p", 0, "sample from the likeliest tokens that make up this share; 1 is off (default: the model's own, else 1)")
+	flags.IntVar(&f.topK, "top-k", 0, "sample from so many of the likeliest tokens; 0 is off (default: the model's own, else 0)")
 	flags.Int64Var(&f.seed, "seed", 0, "equal seeds give equal answers (default: a fresh one)")
 	flags.StringArrayVar(&f.stop, "stop", nil, "text that ends an answer; may be repeated")
 	flags.BoolVar(&f.raw, "raw", false, "continue the prompt as text, without the chat template")
@@ -136,7 +136,7 @@ func (f *runFlags) check() error {
 		return usagef("--max-tokens: got %d, want at least 1", f.maxTokens)
 	case !(f.temperature >= 0) || math.IsInf(f.temperature, 0):
 		return usagef("--temperature: got %v, want at least 0", f.temperature)
-	case !(f.topP > 0 && f.topP <= 1):
+	case f.changed("top-p") && !(f.topP > 0 && f.topP <= 1):
 		return usagef("--top-p: got %v, want above 0 and at most 1", f.topP)
 	case f.topK < -1:
 		return usagef("--top-k: got %d, want at least 0", f.topK)
