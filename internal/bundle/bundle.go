@@ -208,7 +208,7 @@ func (b *Bundle) fail(err error) {
 	}
 }
 
-// LoadModel builds the model over the weights. The Bundle must stay open as long as the model is in use.
+// LoadModel builds the model, with copies of the weights: the Bundle may be closed then.
 func (b *Bundle) LoadModel(pool *tensor.Pool) (model.Model, error) {
 	if b.Family == nil || b.Source == nil {
 		return nil, fmt.Errorf("bundle: %s: it was opened without its weights", b.Path)

@@ -21,7 +21,7 @@ func (b *Bundle) readFolder(dir string, opt Options) error {
 	b.Name, b.Format = modelName(dir, opt), Safetensors
 	config, err := readJSON(dir, "config.json")
 	if err != nil {
-		return err
+		return fmt.Errorf("bundle: %s: %w", dir, err)
 	}
 	if !opt.TextOnly {
 		if config == nil {
@@ -171,15 +171,15 @@ func readJSON(dir, name string) (*ordjson.Object, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("bundle: %w", err)
+		return nil, err
 	}
 	value, err := ordjson.Parse(data, maxJSONDepth)
 	if err != nil {
-		return nil, fmt.Errorf("bundle: %s: %w", filepath.Join(dir, name), err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	object, ok := value.(*ordjson.Object)
 	if !ok {
-		return nil, fmt.Errorf("bundle: %s: got a JSON value that is no object", filepath.Join(dir, name))
+		return nil, fmt.Errorf("%s: got a JSON value that is no object", name)
 	}
 	return object, nil
 }

@@ -20,7 +20,7 @@ type Family struct {
 	FromGGUF func(meta *gguf.Metadata) (Config, error)
 	FromHF   func(config *ordjson.Object) (Config, error)
 
-	// Load builds the model over the tensors of src, which must stay open as long as the model is used.
+	// Load builds the model with copies of the tensors of src.
 	Load func(c Config, src weights.Source, pool *tensor.Pool, naming Naming) (Model, error)
 
 	// HFParts has Hugging Face's names of parts of a layer, by GGUF name, in which the family differs from the others.
