@@ -213,8 +213,12 @@ func (f *apiFlags) request(ctx context.Context, env *Env, method, path string) (
 	base, own := f.server(env)
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		name := "--url"
-		if f.url == "" {
+		switch {
+		case f.url != "":
+		case env.Getenv("SAMPO_URL") != "":
 			name = "SAMPO_URL"
+		default:
+			name = serverPath(env)
 		}
 		return nil, usagef("%s: got %q, want an address such as http://127.0.0.1:7267", name, base)
 	}

@@ -18,7 +18,8 @@ import (
 // checkBrowser refuses what only a foreign web page would send: on loopback, where no key protects, a page could
 // otherwise drive the server, or reach it under a name of its own (DNS rebinding).
 func (s *Server) checkBrowser(r *http.Request) error {
-	if (s.cfg.Loopback || len(s.cfg.Hosts) > 0) && !s.hostAllowed(r.Host) {
+	nameless := r.Host == "" && !r.ProtoAtLeast(1, 1) // as checks of proxies are, and no browser's request is
+	if (s.cfg.Loopback || len(s.cfg.Hosts) > 0) && !nameless && !s.hostAllowed(r.Host) {
 		return errOrigin("The host %q is not one of this server's names.", r.Host)
 	}
 	if !s.cfg.Loopback {
