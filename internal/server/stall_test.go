@@ -23,7 +23,7 @@ import (
 )
 
 // unread asks a native model for more than sockets hold, and never reads the answer: 16 x 480 tokens with the logprobs of
-// 224 tokens each. The engine is idle when what it returns is true.
+// 224 tokens each. The engine has begun, and is idle again, when what it returns is true.
 func unread(t *testing.T, writeTimeout time.Duration) (s *site, idle func() bool) {
 	t.Helper()
 	pool := tensor.NewPool(1)
@@ -50,7 +50,7 @@ func unread(t *testing.T, writeTimeout time.Duration) (s *site, idle func() bool
 	}
 	return s, func() bool {
 		running, waiting := e.Load()
-		return running+waiting == 0
+		return running+waiting == 0 && e.Stats().OutputTokens > 0
 	}
 }
 
