@@ -210,17 +210,9 @@ func (f *apiFlags) call(ctx context.Context, env *Env, method, path string) erro
 }
 
 func (f *apiFlags) request(ctx context.Context, env *Env, method, path string) (*http.Request, error) {
-	base, own := f.server(env)
+	base, from, own := f.server(env)
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		name := "--url"
-		switch {
-		case f.url != "":
-		case env.Getenv("SAMPO_URL") != "":
-			name = "SAMPO_URL"
-		default:
-			name = serverPath(env)
-		}
-		return nil, usagef("%s: got %q, want an address such as http://127.0.0.1:7267", name, base)
+		return nil, usagef("%s: got %q, want an address such as http://127.0.0.1:7267", from, base)
 	}
 	target, err := url.Parse(strings.TrimSuffix(base, "/") + path)
 	if err != nil {
@@ -263,21 +255,20 @@ func (f *apiFlags) request(ctx context.Context, env *Env, method, path string) (
 	return req, nil
 }
 
-// server returns the address to call, and whether a server of this home runs there.
-func (f *apiFlags) server(env *Env) (address string, own bool) {
+// server returns the address to call, where it comes from, and whether a server of this home runs there.
+func (f *apiFlags) server(env *Env) (address, from string, own bool) {
 	running, isRunning := readServerFile(env)
-	address = f.url
-	if address == "" {
-		address = env.Getenv("SAMPO_URL")
-	}
-	switch {
-	case address != "":
+	switch variable := env.Getenv("SAMPO_URL"); {
+	case f.url != "":
+		address, from = f.url, "--url"
+	case variable != "":
+		address, from = variable, "SAMPO_URL"
 	case isRunning:
-		address = running.URL
+		address, from = running.URL, serverPath(env)
 	default:
-		address = fmt.Sprintf("http://%s:%d", defaultHost, defaultPort)
+		address, from = fmt.Sprintf("http://%s:%d", defaultHost, defaultPort), "the default"
 	}
-	return address, isRunning && strings.TrimSuffix(address, "/") == running.URL
+	return address, from, isRunning && strings.TrimSuffix(address, "/") == running.URL
 }
 
 // keyFor returns the key to send. What is in the home goes to this machine and our own server only.

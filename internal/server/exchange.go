@@ -185,7 +185,8 @@ func (x *exchange) fail(err error) {
 	}
 	x.cause, x.failure = p.cause, p.kind()
 	x.s.metrics.refuse(&p.err)
-	if x.finish = ""; p.status >= http.StatusInternalServerError {
+	x.finish = "" // that of a choice which had ended counts no more
+	if p.status >= http.StatusInternalServerError {
 		x.finish = "error"
 	}
 	h := x.w.Header()
