@@ -111,13 +111,14 @@ func (t *talk) chat() error {
 	}
 }
 
-// readPrompt reads a line, or several between three quotes.
+// readPrompt reads a line, or several between three quotes. Those that a pasted text of several lines begins with are its own.
 func readPrompt(in prompter, signals <-chan os.Signal) (prompt string, ok bool) {
 	const quotes = `"""`
 	line, ok := in.readLine("> ", signals)
-	prompt, several := strings.CutPrefix(strings.TrimSpace(line), quotes)
-	if !several {
-		return prompt, ok
+	line = strings.TrimSpace(line)
+	prompt, several := strings.CutPrefix(line, quotes)
+	if !several || strings.Contains(line, "\n") {
+		return line, ok
 	}
 	for ok {
 		if text, ended := strings.CutSuffix(strings.TrimRightFunc(prompt, unicode.IsSpace), quotes); ended {

@@ -64,6 +64,19 @@ func TestPromptsOfSeveralLinesAreTypedBetweenQuotes(t *testing.T) {
 	}
 }
 
+// onePaste is a text that is pasted and sent.
+type onePaste string
+
+func (p onePaste) readLine(string, <-chan os.Signal) (string, bool) { return string(p), true }
+
+// They were taken for those that begin a prompt, which was still open then, and had lost them.
+func TestQuotesAPastedTextBeginsWithAreItsOwn(t *testing.T) {
+	const text = "\"\"\"What it does.\"\"\"\nimport os"
+	if got, ok := readPrompt(onePaste(text), nil); got != text || !ok {
+		t.Errorf("got %q, %v; want %q", got, ok, text)
+	}
+}
+
 func TestASignalEndsReading(t *testing.T) {
 	in, keyboard := io.Pipe()
 	defer keyboard.Close()
