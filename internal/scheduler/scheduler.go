@@ -49,7 +49,6 @@ type Scheduler struct {
 	room       room      // for prompts in the step being scheduled
 	turn       *Sequence // the running prompt that the room of the latest step was too small for; nil: none
 	guests     bool      // that room was too small for those who wait only: it is their turn
-	blocked    bool      // who waits lacked blocks, and none were freed since
 }
 
 // New returns a scheduler whose sequences keep their tokens in pool.
@@ -97,7 +96,6 @@ func (s *Scheduler) Restart(q *Sequence, table *kvcache.Table) {
 // Remove takes a sequence out, wherever it is, and frees its blocks. It may be called more than once.
 func (s *Scheduler) Remove(q *Sequence) {
 	s.take(q)
-	s.blocked = false
 	if q.tenant != nil {
 		s.shares.leave(q.tenant)
 		q.tenant = nil
@@ -203,7 +201,7 @@ func (s *Scheduler) planPrompts(prompts int) {
 	if s.room.cost == nil {
 		first, s.guests = 0, false
 	}
-	s.turn, s.guests = nil, s.guests && waits && !s.blocked
+	s.turn, s.guests = nil, s.guests && waits && s.hasBlocks(s.waiting[s.candidate()])
 	for i := range n {
 		q := s.running[(first+i)%n]
 		if q.remaining() <= 1 {
@@ -270,7 +268,6 @@ func (s *Scheduler) admit() {
 			if len(s.running) == 0 {
 				panic(fmt.Sprintf("scheduler: a sequence of %d tokens does not fit into an empty pool", len(q.Tokens)))
 			}
-			s.blocked = true
 			return
 		}
 		s.enter(at)
@@ -305,6 +302,15 @@ func (s *Scheduler) enter(at int) {
 	s.admissions++
 	s.waiting = slices.Delete(s.waiting, at, at+1)
 	s.run(q)
+}
+
+// hasBlocks reports whether the waiting sequence q fits now: who runs is not held back for one that cannot come in.
+func (s *Scheduler) hasBlocks(q *Sequence) bool {
+	if !q.SkipCache {
+		s.pool.Match(q.Table, q.Tokens)
+		defer s.pool.Release(q.Table)
+	}
+	return s.fits(q)
 }
 
 // fits reports whether there are blocks for all of q's tokens, beside what running sequences still need for theirs
