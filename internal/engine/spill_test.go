@@ -27,7 +27,7 @@ const slotBytes = 8
 func withDisk(t *testing.T, f *fake, dir string, cfg Config) *Engine {
 	t.Helper()
 	var err error
-	if cfg.Disk, err = disk.Open(dir, []byte("fake"), 1<<20); err != nil {
+	if cfg.Disk, err = disk.Open(dir, []byte("fake"), 1<<20, 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	e := prepare(t, f, cfg)
@@ -109,7 +109,7 @@ func TestBlocksOutliveARestartAndEviction(t *testing.T) {
 // Blocks of a prompt that did not all find room evicted each other, the first ones first: nothing was left of what was read.
 func TestThePromptsBeginningStaysWhenItsBlocksDoNotAllFindRoom(t *testing.T) {
 	const size, all = model.BlockSize, 6
-	store, err := disk.Open(t.TempDir(), []byte("fake"), 1<<20)
+	store, err := disk.Open(t.TempDir(), []byte("fake"), 1<<20, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

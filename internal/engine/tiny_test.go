@@ -220,7 +220,7 @@ func TestRealBlocksComeBackFromTheDisk(t *testing.T) {
 			want := aloneAnswers(t, family, quant.Q80, requests)
 			dir := t.TempDir()
 			for round := range 2 {
-				store, err := disk.Open(dir, []byte(family), 64<<20)
+				store, err := disk.Open(dir, []byte(family), 64<<20, 64<<20)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,7 +7,8 @@
 //
 // Always true: what Read returns was written under the same identity and name, bit for bit; a file that is damaged,
 // torn or foreign is removed, not returned. The files of an identity take no more than the limit, the least recently
-// used ones go first. No file needs to be whole after a crash: the checksum tells.
+// used ones go first; where several processes share a folder, each has looked at what the others wrote since it wrote a
+// 64th of its limit. No file needs to be whole after a crash: the checksum tells.
 //
 // The layout of a file is that of header, then the contents, then SHA-256 over identity, header and contents.
 package disk
@@ -49,13 +50,15 @@ var ErrRemade = errors.New("disk: the folder was deleted and is made again")
 type Store struct {
 	dir      string
 	identity [sha256.Size]byte
-	limit    int64
+	block    int64 // most bytes of contents
+	limit    int64 // of all files
 
 	// mu guards all below.
 	mu    sync.Mutex
 	files map[Name]*list.Element // of *file
 	used  *list.List             // least recently first
 	bytes int64
+	fresh int64 // bytes written since the folder was looked at
 }
 
 type file struct {
@@ -70,15 +73,22 @@ const magic = "sampokv1"
 // A header is 48 bytes: magic, hash, group and a zero, little-endian.
 const headerBytes = len(magic) + sha256.Size + 8
 
-// Open returns the store for an identity below dir, which is made if it is not there. Files take up to limit bytes.
-func Open(dir string, identity []byte, limit int64) (*Store, error) {
-	s := &Store{identity: sha256.Sum256(identity), limit: limit, files: map[Name]*list.Element{}, used: list.New()}
+// overheadBytes is what a file has besides contents.
+const overheadBytes = int64(headerBytes) + sha256.Size
+
+// lookPart is the part of the limit that is written before the folder is looked at again: others may write there.
+const lookPart = 64
+
+// Open returns the store for an identity below dir, which is made if it is not there. The contents of a block take up to block
+// bytes, all files up to limit.
+func Open(dir string, identity []byte, block, limit int64) (*Store, error) {
+	s := &Store{identity: sha256.Sum256(identity), block: block, limit: limit, files: map[Name]*list.Element{}, used: list.New()}
 	s.dir = filepath.Join(dir, hex.EncodeToString(s.identity[:8]))
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("disk: %w", err)
 	}
 	wholefile.Clean(s.dir, unfinished) // other servers may write there now
-	if err := s.scan(); err != nil {
+	if err := s.look(); err != nil {
 		return nil, fmt.Errorf("disk: %w", err)
 	}
 	return s, nil
@@ -87,8 +97,8 @@ func Open(dir string, identity []byte, limit int64) (*Store, error) {
 // unfinished names files that are not whole yet.
 const unfinished = "new-*"
 
-// scan finds the files that are there.
-func (s *Store) scan() error {
+// look finds the files that are there, whoever wrote them. One that is larger than any block is removed unread.
+func (s *Store) look() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return err
@@ -107,10 +117,23 @@ func (s *Store) scan() error {
 		if !ok {
 			continue
 		}
+		if info.Size() > s.block+overheadBytes {
+			_ = os.Remove(filepath.Join(s.dir, e.Name())) // it may be gone
+			continue
+		}
 		all = append(all, found{file{name: name, size: info.Size()}, info.ModTime()})
 	}
 	slices.SortFunc(all, func(a, b found) int { return a.at.Compare(b.at) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.files
+	s.files = make(map[Name]*list.Element, len(all))
+	s.used.Init()
+	s.bytes, s.fresh = 0, 0
 	for _, f := range all {
+		if old, ok := before[f.name]; ok {
+			f.sound = old.Value.(*file).sound
+		}
 		s.files[f.name] = s.used.PushBack(&f.file)
 		s.bytes += f.size
 	}
@@ -160,8 +183,8 @@ func (s *Store) Bytes() int64 {
 // Write keeps a block's contents. A file that is there already is read, and written again only if it is damaged. ErrRemade is
 // told of once, by Write or Mend, for each time that the folder was deleted; with any other error the block is not kept.
 func (s *Store) Write(n Name, contents []byte) error {
-	size := int64(headerBytes + len(contents) + sha256.Size)
-	if size > s.limit {
+	size := int64(len(contents)) + overheadBytes
+	if size > min(s.limit, s.block+overheadBytes) {
 		return nil
 	}
 	if s.Has(n) {
@@ -179,6 +202,14 @@ func (s *Store) Write(n Name, contents []byte) error {
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
+	if s.add(n, size) {
+		_ = s.look() // what could not be looked at is counted as before
+	}
+	return remade
+}
+
+// add counts a file that was written. It reports whether it is time to look what others wrote.
+func (s *Store) add(n Name, size int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if old, ok := s.files[n]; ok {
@@ -186,8 +217,9 @@ func (s *Store) Write(n Name, contents []byte) error {
 	}
 	s.files[n] = s.used.PushBack(&file{n, size, true})
 	s.bytes += size
+	s.fresh += size
 	s.trim()
-	return remade
+	return s.fresh > s.limit/lookPart
 }
 
 // Mend makes the folder again if somebody deleted it, and returns ErrRemade then.
@@ -262,8 +294,8 @@ func (s *Store) get(n Name, path string, buffer []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := info.Size() - int64(headerBytes) - sha256.Size
-	if !info.Mode().IsRegular() || size < 0 || size > s.limit {
+	size := info.Size() - overheadBytes
+	if !info.Mode().IsRegular() || size < 0 || size > s.block { // before there is room for it
 		return nil, ErrDamaged
 	}
 	contents := slices.Grow(buffer[:0], int(size))[:size]

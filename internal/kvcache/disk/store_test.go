@@ -16,9 +16,12 @@ import (
 	"github.com/sampo-ai/sampo/internal/wholefile"
 )
 
+// blockBytes is the most that a block of these tests has.
+const blockBytes = 64
+
 func open(t *testing.T, dir, identity string, limit int64) *Store {
 	t.Helper()
-	s, err := Open(dir, []byte(identity), limit)
+	s, err := Open(dir, []byte(identity), blockBytes, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,5 +224,66 @@ func TestWritingMendsWhatIsDamaged(t *testing.T) {
 	}
 	if s.Bytes() != first.Bytes() {
 		t.Errorf("%d bytes, want %d", s.Bytes(), first.Bytes())
+	}
+}
+
+// A file that somebody put there, of any size that it claims, was given so much memory before its checksum was looked at, and
+// drove the others out when the folder was opened.
+func TestAFileLargerThanABlockIsRemovedUnread(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, "model", 1<<40)
+	write(t, s, name(1, 0), "contents")
+	write(t, s, name(2, 0), "contents")
+	grow := func(b byte) string {
+		path := filepath.Join(s.dir, name(b, 0).fileName())
+		if err := os.Truncate(path, 1<<39); err != nil {
+			t.Skip("no files with holes here")
+		}
+		return path
+	}
+	gone := func(path string) {
+		t.Helper()
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the file is still there: %v", err)
+		}
+	}
+	path := grow(1)
+	if _, err := s.Read(name(1, 0), nil); !errors.Is(err, ErrDamaged) {
+		t.Errorf("got %v, want ErrDamaged", err)
+	}
+	gone(path)
+	write(t, s, name(1, 0), "contents")
+	path = grow(1)
+	again := open(t, dir, "model", 1<<20)
+	if again.Has(name(1, 0)) || !again.Has(name(2, 0)) {
+		t.Errorf("the large file is there: %t, the other one: %t", again.Has(name(1, 0)), again.Has(name(2, 0)))
+	}
+	gone(path)
+}
+
+// Servers that shared a folder counted what they wrote themselves, so each filled it up to the limit.
+func TestSeveralServersKeepOneLimit(t *testing.T) {
+	const size = overheadBytes + 8
+	limit := 128 * size
+	dir := t.TempDir()
+	stores := []*Store{open(t, dir, "model", limit), open(t, dir, "model", limit), open(t, dir, "model", limit)}
+	for i := range 600 {
+		n := Name{kvcache.Hash{byte(i), byte(i >> 8)}, 0}
+		write(t, stores[i%3], n, "contents")
+		if _, err := stores[i%3].Read(n, nil); err != nil {
+			t.Fatalf("block %d: %v", i, err)
+		}
+	}
+	entries, err := os.ReadDir(stores[0].dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, most := int64(len(entries))*size, limit+limit/16; got > most {
+		t.Errorf("the files take %d bytes, want at most %d", got, most)
+	}
+	for _, s := range stores {
+		if !s.Has(Name{kvcache.Hash{byte(590 % 256), byte(590 >> 8)}, 0}) {
+			t.Error("a server does not know what another one wrote")
+		}
 	}
 }
