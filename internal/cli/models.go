@@ -82,7 +82,7 @@ type modelFlags struct {
 
 func (f *modelFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.threads, "threads", 0, "workers of the computation (default: one for each core)")
-	flags.Var(&f.maxMemory, "max-memory", "most memory for keys and values of a model, such as 4GiB (default: 40 % of the free memory)")
+	flags.Var(&f.maxMemory, "max-memory", "most memory for keys and values of a model, and of its draft model, such as 4GiB (default: 40 % of the free memory)")
 	flags.IntVar(&f.context, "context", 0, "most tokens of prompt plus output (default: what the model was trained for, if it fits)")
 	flags.IntVar(&f.maxNumSeqs, "max-num-seqs", 0, "sequences that run at once (default 64)")
 	registerCacheType(flags, &f.kvCacheDtype)

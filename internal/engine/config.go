@@ -24,6 +24,7 @@ type Config struct {
 	MixedTokens    int           // most prompt tokens in a step that also decodes; default DefaultMixedTokens, negative: no limit
 	QueueTimeout   time.Duration // a request that waited longer for its first step ends with ErrExpired; default: no limit
 	Draft          model.Model   // a small model with the same vocabulary that guesses what lookup does not find; default: none
+	DraftBytes     int64         // most memory for keys and values of Draft; default DefaultDraftBytes
 	DraftTokens    int           // most tokens guessed after each; default DefaultDraftTokens, negative: no speculation
 	Disk           *disk.Store   // keeps cache blocks that nobody uses; default: none
 	NoPrefixCache  bool          // never reuse blocks
@@ -44,6 +45,7 @@ const (
 	DefaultDraftTokens = 7 // with the token before them 8 rows, which kernels like
 	DefaultStepTimeout = 5 * time.Minute
 	DefaultCacheBytes  = 1 << 30
+	DefaultDraftBytes  = 256 << 20 // it guesses for as many sequences as fit
 )
 
 // mostRunning bounds Config.MaxRunning: a step's buffers have room for all.
@@ -92,6 +94,7 @@ func (c Config) resolve(m model.Config) (Config, error) {
 	setDefault(&c.MixedTokens, DefaultMixedTokens)
 	setDefault(&c.MaxContext, m.MaxContext)
 	setDefault(&c.DraftTokens, DefaultDraftTokens)
+	setDefault(&c.DraftBytes, DefaultDraftBytes)
 	c.DraftTokens = min(c.DraftTokens, maxDrafts)
 	c.vocab, c.longAfter = m.Vocab, m.LongAfter()
 	setDefault(&c.StepTimeout, DefaultStepTimeout)

@@ -12,10 +12,8 @@ import (
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
-const (
-	draftCacheBytes = 256 << 20 // for the draft model's keys and values
-	catchUpTokens   = 128       // of a list, that the draft model computes before a step at most
-)
+// catchUpTokens of a list are what the draft model computes before a step at most.
+const catchUpTokens = 128
 
 // A drafter guesses tokens with a small model of the same vocabulary. It has a cache of its own, without prefixes.
 //
@@ -25,8 +23,9 @@ type drafter struct {
 	model   model.Model
 	cache   *model.Cache
 	pool    *kvcache.Pool
-	context int // most tokens of a list with its guesses
-	vocab   int // tokens that may be guessed
+	bytes   int64 // of keys and values
+	context int   // most tokens of a list with its guesses
+	vocab   int   // tokens that may be guessed
 	batch   model.Batch
 	logits  logitRows
 	sampler *sampler.Sampler
@@ -50,11 +49,14 @@ func newDrafter(m model.Model, cfg *Config) (*drafter, error) {
 	}
 	d := &drafter{model: m, vocab: cfg.vocab, sampler: sampler.New(cfg.vocab), logits: logitRows{width: c.Vocab, most: maxDrafting}}
 	most := maxDrafting * catchUpTokens
-	blocks, context, err := Plan(c, min(cfg.MaxContext, c.MaxContext), most, draftCacheBytes)
+	blocks, context, err := Plan(c, min(cfg.MaxContext, c.MaxContext), most, cfg.DraftBytes)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w, in the draft model", err)
 	}
 	d.context = context
+	for g, size := range c.BlockBytes() {
+		d.bytes += size * int64(blocks[g])
+	}
 	if limit := c.LongAfter(); limit > 0 {
 		d.context = min(context, limit) // its keys would all have to be computed again
 	}

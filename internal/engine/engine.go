@@ -135,6 +135,14 @@ func (e *Engine) Info() inference.Info {
 	return info
 }
 
+// DraftCacheBytes returns the memory that keys and values of the draft model may come to take.
+func (e *Engine) DraftCacheBytes() int64 {
+	if e.drafter == nil {
+		return 0
+	}
+	return e.drafter.bytes
+}
+
 // Submit implements inference.Engine.
 func (e *Engine) Submit(ctx context.Context, req inference.Request) (inference.Stream, error) {
 	if err := ctx.Err(); err != nil {

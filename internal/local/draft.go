@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/engine"
 	"github.com/sampo-ai/sampo/internal/model"
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/token"
@@ -20,6 +21,24 @@ func loadDraft(b, draft *bundle.Bundle, pool *tensor.Pool) (model.Model, error) 
 		return nil, err
 	}
 	return load(draft, pool)
+}
+
+// draftBytes returns the part of a budget for keys and values that is the draft model's: as many tokens as b has fit into it, but
+// no more than the engine's default. 0: there is no draft model.
+func draftBytes(b, draft *bundle.Bundle, budget int64) int64 {
+	if draft == nil {
+		return 0
+	}
+	own, others := blockBytes(draft), blockBytes(b)
+	return min(engine.DefaultDraftBytes, max(1, budget/(own+others))*own)
+}
+
+// blockBytes returns what a block of tokens takes in all groups of a model.
+func blockBytes(b *bundle.Bundle) (sum int64) {
+	for _, n := range b.Config.BlockBytes() {
+		sum += n
+	}
+	return sum
 }
 
 // closeDraft closes a draft model, if there is one.

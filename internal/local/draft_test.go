@@ -11,6 +11,7 @@ import (
 
 	"github.com/sampo-ai/sampo/assets"
 	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/engine"
 	"github.com/sampo-ai/sampo/internal/inference"
 	"github.com/sampo-ai/sampo/internal/tensor"
 	"github.com/sampo-ai/sampo/internal/testkit/bytechat"
@@ -82,6 +83,28 @@ func TestTheWeightsOfADraftModelCount(t *testing.T) {
 	defer m.Close()
 	if got := m.HeldBytes() - m.CacheBytes; got != 2*size {
 		t.Errorf("weights hold %d bytes, want %d", got, 2*size)
+	}
+}
+
+// The draft model's cache, of up to 256 MiB, was taken beside the budget, and no figure told of it.
+func TestTheCacheOfADraftModelCounts(t *testing.T) {
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	for _, budget := range []int64{1 << 20, 32 << 20, 2 << 30} {
+		plain, err := openMini(t, pool, Options{CacheBytes: budget})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer plain.Close()
+		m, err := openMini(t, pool, Options{CacheBytes: budget, Draft: openDraft(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		own, guessed := plain.CacheBytes, m.engine.DraftCacheBytes()
+		if m.CacheBytes > budget || guessed == 0 || guessed > engine.DefaultDraftBytes || m.CacheBytes <= guessed {
+			t.Errorf("of %d bytes %d are taken, %d of them by the draft model; without one %d", budget, m.CacheBytes, guessed, own)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ const cacheShare = 0.4
 // Options say how a model is run. The zero value suits a machine that does little else.
 type Options struct {
 	Reserved        int64          // memory that caches of other models may still come to take
-	CacheBytes      int64          // memory for the cache; 0: 40 % of the memory left
+	CacheBytes      int64          // memory for the cache, that of the draft model included; 0: 40 % of the memory left
 	Context         int            // longest prompt plus output; 0: what the model was trained for, if its cache fits
 	MaxRunning      int            // sequences that run at once; 0: the engine's default
 	CacheType       tensor.KVType  // of keys and values; the zero value is F16
@@ -62,7 +62,7 @@ func (e *MemoryError) Error() string {
 type Model struct {
 	*answer.Model
 	Facts      bundle.Facts
-	CacheBytes int64 // memory that the cache may come to take
+	CacheBytes int64 // memory that the cache may come to take, that of the draft model included
 
 	weightBytes int64 // of the draft model too
 	engine      *engine.Engine
@@ -142,7 +142,7 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 			opt.Log.Warn("a part of a model's files is passed over", "model", b.Name, "note", note)
 		}
 	}
-	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes, weightBytes: weightBytes(b, opt), engine: e}
+	m := &Model{Model: answer.New(line), Facts: b.Facts(), CacheBytes: bytes + e.DraftCacheBytes(), weightBytes: weightBytes(b, opt), engine: e}
 	m.free = sync.OnceValue(func() error { return errors.Join(weights.Close(), closeDraft(draft)) })
 	return m, nil
 }
@@ -201,6 +201,8 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 		MaxRunning: opt.MaxRunning, NoPrefixCache: opt.NoPrefixCache, QueueTimeout: opt.QueueTimeout, DraftTokens: opt.DraftTokens,
 		MaxBatchTokens: max(engine.DefaultBatchTokens, opt.MaxRunning),
 	}
+	cfg.DraftBytes = draftBytes(b, opt.Draft, budget)
+	budget -= cfg.DraftBytes
 	blocks, fits, err := engine.Plan(b.Config, context, cfg.MaxBatchTokens, budget)
 	if err != nil {
 		return cfg, 0, err
