@@ -7,11 +7,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	collector "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
 	wire "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -21,6 +23,12 @@ import (
 
 // traced asks a server that traces, and returns the spans by name.
 func traced(t *testing.T, path, body string, headers ...string) (spans map[string]*wire.Span, log string) {
+	t.Helper()
+	return tracedBy(t, nil, path, body, headers...)
+}
+
+// tracedBy is traced by a server that change has changed once it runs.
+func tracedBy(t *testing.T, change func(s *site), path, body string, headers ...string) (spans map[string]*wire.Span, log string) {
 	t.Helper()
 	var mu sync.Mutex
 	spans = map[string]*wire.Span{}
@@ -41,6 +49,9 @@ func traced(t *testing.T, path, body string, headers ...string) (spans map[strin
 	tracer := tracing.Open(tracing.Config{Endpoint: receiver.URL})
 	m, engine := bytechat.Say("m", "a secret answer<|im_end|>")
 	s := start(t, m, engine, func(c *Config) { c.Tracer = tracer })
+	if change != nil {
+		change(s)
+	}
 	s.post(path, body, headers...)
 	waitFor(t, "the log", func() bool { return strings.Contains(s.log.String(), "msg=request") })
 	if err := tracer.Close(context.Background()); err != nil {
@@ -88,4 +99,41 @@ func TestRefusedRequestsAreTraced(t *testing.T) {
 	if s == nil || !strings.Contains(s.String(), `"error.type"`) || s.Status.Code != wire.Status_STATUS_CODE_UNSET {
 		t.Errorf("got %v", spans)
 	}
+}
+
+// A request that is put off is a failure of the server, of a kind by which it is told from others.
+func TestRequestsThatArePutOffAreTraced(t *testing.T) {
+	const path, body = "/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"}]}`
+	for want, change := range map[string]func(s *site){
+		"model_loading": func(s *site) { s.server.cfg.Loading, s.server.cfg.Models = true, nil },
+		"shutting_down": func(s *site) { s.server.draining.Store(true) },
+		"engine stopped: shutting_down": func(s *site) {
+			if err := s.engine.Close(); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		spans, _ := tracedBy(t, change, path, body)
+		_, kind, found := strings.Cut(want, ": ")
+		if !found {
+			kind = want
+		}
+		s := spans["POST "+path]
+		if s == nil || s.Status.Code != wire.Status_STATUS_CODE_ERROR || attribute(s, "error.type") != kind || attribute(s, "http.response.status_code") != "503" {
+			t.Errorf("%s: got %v", want, spans)
+		}
+	}
+}
+
+// attribute returns a span's attribute as text.
+func attribute(s *wire.Span, name string) string {
+	for _, a := range s.Attributes {
+		if a.Key == name {
+			if v, ok := a.Value.Value.(*common.AnyValue_IntValue); ok {
+				return strconv.FormatInt(v.IntValue, 10)
+			}
+			return a.Value.GetStringValue()
+		}
+	}
+	return ""
 }
