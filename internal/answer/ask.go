@@ -105,7 +105,11 @@ func (m *Model) Prompt(ctx context.Context, r chat.Request) (chat.PromptInfo, er
 		return chat.PromptInfo{}, err
 	}
 	special := r.AddSpecialTokens != nil && *r.AddSpecialTokens
-	info := chat.PromptInfo{Text: text.String(), Tokens: m.recall(m.Tokenizer.EncodeSegments(segments, special), r.CacheSalt)}
+	ids := m.Tokenizer.EncodeSegments(segments, tokenizer.Options{AddSpecial: special, Stop: ctx.Done()})
+	if ctx.Err() != nil {
+		return chat.PromptInfo{}, ctx.Err()
+	}
+	info := chat.PromptInfo{Text: text.String(), Tokens: m.recall(ids, r.CacheSalt)}
 	if r.Explain {
 		info.Explanation = &chat.Explanation{Template: hashOf(m.Source)}
 		for _, s := range segments {
@@ -163,7 +167,7 @@ func (m *Model) Complete(ctx context.Context, c chat.Completion) (*Stream, error
 	prompts := make([]chat.PromptInfo, 0, len(c.Prompts))
 	ids := make([][]token.ID, 0, len(c.Prompts))
 	for i, p := range c.Prompts {
-		info, err := m.rawPrompt(p, &c.Params)
+		info, err := m.rawPrompt(ctx, p, &c.Params)
 		if err != nil {
 			return nil, err
 		}
@@ -179,14 +183,17 @@ func (m *Model) Complete(ctx context.Context, c chat.Completion) (*Stream, error
 }
 
 // rawPrompt tokenises a text as it is, control tokens included, or takes the ids as they are.
-func (m *Model) rawPrompt(p chat.Prompt, params *chat.Params) (chat.PromptInfo, error) {
+func (m *Model) rawPrompt(ctx context.Context, p chat.Prompt, params *chat.Params) (chat.PromptInfo, error) {
 	info := chat.PromptInfo{Text: p.Text, Tokens: p.Tokens}
 	if p.Tokens == nil {
 		if err := m.checkBytes(len(p.Text), params); err != nil {
 			return info, err
 		}
 		special := params.AddSpecialTokens == nil || *params.AddSpecialTokens
-		info.Tokens = m.Tokenizer.Encode(p.Text, tokenizer.Options{ParseSpecial: true, AddSpecial: special})
+		info.Tokens = m.Tokenizer.Encode(p.Text, tokenizer.Options{ParseSpecial: true, AddSpecial: special, Stop: ctx.Done()})
+	}
+	if ctx.Err() != nil {
+		return info, ctx.Err()
 	}
 	if i := slices.IndexFunc(p.Tokens, func(id token.ID) bool { return !m.inVocabulary(id) }); i >= 0 {
 		return info, m.outside("prompt", p.Tokens[i])

@@ -16,8 +16,9 @@ type model interface {
 
 // Options say how Encode treats special tokens. The zero value is for text that came from outside.
 type Options struct {
-	ParseSpecial bool // text of a control token becomes that token
-	AddSpecial   bool // add what the model expects around a text, such as BOS
+	ParseSpecial bool            // text of a control token becomes that token
+	AddSpecial   bool            // add what the model expects around a text, such as BOS
+	Stop         <-chan struct{} // once closed, Encode soon returns, with IDs that mean nothing; nil: it goes on to the end
 }
 
 // Encode returns the IDs of text. Bytes that are not UTF-8 count as U+FFFD, one for each maximal broken sequence.
@@ -27,12 +28,12 @@ func (t *Tokenizer) Encode(text string, opt Options) []token.ID {
 	if !opt.ParseSpecial && text != "" {
 		data = []span{{0, len(text)}}
 	}
-	return t.encode(text, data, opt.AddSpecial)
+	return t.encode(text, data, opt)
 }
 
 // EncodeSegments returns the IDs of the joined text of segs. Control tokens are found only where their whole text
-// lies in segments that are not data; all else is as if the text had never been cut.
-func (t *Tokenizer) EncodeSegments(segs []Segment, addSpecial bool) []token.ID {
+// lies in segments that are not data, whatever opt says; all else is as if the text had never been cut.
+func (t *Tokenizer) EncodeSegments(segs []Segment, opt Options) []token.ID {
 	text, data := joinSegments(segs)
 	if !utf8.ValidString(text) {
 		whole := make([]Segment, len(segs))
@@ -41,22 +42,24 @@ func (t *Tokenizer) EncodeSegments(segs []Segment, addSpecial bool) []token.ID {
 		}
 		text, data = joinSegments(whole)
 	}
-	return t.encode(text, data, addSpecial)
+	return t.encode(text, data, opt)
 }
 
 // encode returns the IDs of valid text, of which data came from outside.
-func (t *Tokenizer) encode(text string, data []span, addSpecial bool) []token.ID {
+func (t *Tokenizer) encode(text string, data []span, opt Options) []token.ID {
 	e := t.encoders.Get().(*encoder)
 	defer t.encoders.Put(e)
+	e.begin(opt.Stop)
+	defer e.begin(nil)
 	ids := make([]token.ID, 0, len(text)/3+8)
-	if addSpecial {
+	if opt.AddSpecial {
 		ids = append(ids, t.prefix...)
 	}
 	done := 0
 	if t.rawAdded != nil {
 		for s := (scan{m: t.rawAdded, text: text, allow: t.allowing(data)}); ; {
 			m, ok := s.next()
-			if !ok {
+			if !ok || e.stopped {
 				break
 			}
 			if done < m.start {
@@ -69,7 +72,7 @@ func (t *Tokenizer) encode(text string, data []span, addSpecial bool) []token.ID
 	if done < len(text) {
 		ids = t.appendPiece(ids, e, text, span{done, len(text)}, data)
 	}
-	if addSpecial {
+	if opt.AddSpecial {
 		ids = append(ids, t.suffix...)
 	}
 	return ids
@@ -97,7 +100,7 @@ func (t *Tokenizer) appendPiece(ids []token.ID, e *encoder, text string, at span
 	done := 0
 	for s := (scan{m: t.normalAdded, text: piece, allow: t.allowing(inside)}); ; {
 		m, ok := s.next()
-		if !ok {
+		if !ok || e.stopped {
 			break
 		}
 		if done < m.start {
@@ -145,7 +148,7 @@ func (t *Tokenizer) appendWords(ids []token.ID, e *encoder, w word, pre []preSte
 	if step.split == nil {
 		return t.appendWords(ids, e, w, rest)
 	}
-	for s, first := w.text, w.first; len(s) > 0; first = false {
+	for s, first := w.text, w.first; len(s) > 0 && !e.stopped; first = false {
 		n := step.split(s)
 		switch {
 		case n < 0:

@@ -18,6 +18,10 @@ type encoder struct {
 	pending   uint32 // an unknown token not yet appended, or noID
 	pendingAt int32
 
+	stop    <-chan struct{} // nobody wants the IDs any more; nil: somebody does
+	stopped bool            // stop was found closed
+	unasked int             // bytes since stop was looked at
+
 	seed  maphash.Seed
 	cache []cacheEntry
 }
@@ -41,8 +45,30 @@ func newEncoder(seed maphash.Seed) *encoder {
 	return &encoder{seed: seed, cache: make([]cacheEntry, 1<<cacheBits)}
 }
 
+// begin readies e for another text.
+func (e *encoder) begin(stop <-chan struct{}) {
+	e.stop, e.stopped, e.unasked = stop, false, 0
+}
+
+// goOn reports whether the IDs of n more bytes are still wanted.
+func (e *encoder) goOn(n int) bool {
+	if e.unasked += n; e.unasked < windowBytes {
+		return !e.stopped
+	}
+	e.unasked = 0
+	select {
+	case <-e.stop:
+		e.stopped = true
+	default:
+	}
+	return !e.stopped
+}
+
 // appendCached appends the IDs of word, from the cache if they are there, else from m.
 func (e *encoder) appendCached(dst []token.ID, m model, word string) []token.ID {
+	if !e.goOn(min(len(word), windowBytes)) {
+		return dst
+	}
 	if len(word) > maxCachedBytes {
 		return m.appendWord(dst, e, word)
 	}

@@ -181,7 +181,7 @@ func FuzzFromJSON(f *testing.F) {
 				t.Errorf("Encode gives ID %d of %d", id, tok.VocabSize())
 			}
 		}
-		ids := tok.EncodeSegments([]Segment{{text, false}, {text, true}}, true)
+		ids := tok.EncodeSegments([]Segment{{text, false}, {text, true}}, Options{AddSpecial: true})
 		if !utf8.ValidString(tok.Decode(ids, true)) {
 			t.Errorf("Decode(%v) is not valid UTF-8", ids)
 		}
@@ -207,7 +207,7 @@ func FuzzEncode(f *testing.F) {
 			if at < 0 || at > len(text) || !utf8.ValidString(text) {
 				continue
 			}
-			cut := tok.EncodeSegments([]Segment{{text[:at], true}, {text[at:], true}}, false)
+			cut := tok.EncodeSegments([]Segment{{text[:at], true}, {text[at:], true}}, Options{})
 			if !slices.Equal(cut, ids) {
 				t.Errorf("%s: %+q cut at %d: %v, want %v", fixtureNames[i], text, at, cut, ids)
 			}

@@ -31,6 +31,9 @@ func (m *bpe) appendWindows(dst []token.ID, e *encoder, word string, window int)
 		if at > far {
 			far, tries = at, 0
 		}
+		if !e.goOn(window) {
+			return dst, true
+		}
 		end := min(at+window, len(word))
 		for !m.byteLevel && end < len(word) && !utf8.RuneStart(word[end]) {
 			end--

@@ -137,13 +137,13 @@ func TestSegmentsEncodeAsIfJoined(t *testing.T) {
 			for _, part := range cut(random, text) {
 				segs = append(segs, Segment{part, true})
 			}
-			if got := tok.EncodeSegments(segs, false); !slices.Equal(got, want) {
+			if got := tok.EncodeSegments(segs, Options{}); !slices.Equal(got, want) {
 				t.Fatalf("as data %+q:\n%s", text, cmp.Diff(want, got))
 			}
 			for i := range segs {
 				segs[i].Data = false
 			}
-			if got := tok.EncodeSegments(segs, false); !slices.Equal(got, r.IDs) {
+			if got := tok.EncodeSegments(segs, Options{}); !slices.Equal(got, r.IDs) {
 				t.Fatalf("as template %+q:\n%s", text, cmp.Diff(r.IDs, got))
 			}
 		}

@@ -33,7 +33,7 @@ func TestControlTokensComeFromTemplatesOnly(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []token.ID
-			for _, id := range tok.EncodeSegments(tt.segs, false) {
+			for _, id := range tok.EncodeSegments(tt.segs, Options{}) {
 				if tok.Kind(id) != token.Normal {
 					got = append(got, id)
 				}
@@ -60,7 +60,7 @@ func TestNormalizedControlTokensComeFromTemplatesOnly(t *testing.T) {
 		{[]Segment{{"e\u0301 quotes e", false}, {"\u0301 quo", true}, {"tes", false}}, 1},
 		{[]Segment{{"e\u0301 quo", false}, {"te", true}, {"s e\u0301", false}}, 0},
 	} {
-		ids := tok.EncodeSegments(tt.segs, false)
+		ids := tok.EncodeSegments(tt.segs, Options{})
 		n := 0
 		for _, got := range ids {
 			if got == id {

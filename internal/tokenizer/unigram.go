@@ -75,6 +75,9 @@ func (m *unigram) appendBest(dst []token.ID, e *encoder, word string, window int
 	for start := 0; start < len(word); {
 		if start > look {
 			look = start + window
+			if !e.goOn(window) {
+				return dst
+			}
 			if cut := e.settled(m, start-base); cut > 0 {
 				dst = m.appendPath(dst, e, word[base:], cut)
 				e.forget(cut)
