@@ -36,7 +36,7 @@ func (s *Server) tokenize(x *exchange) error {
 		return req.Refused
 	}
 	if req.Chat != nil { // the answers in it are remembered under the salt of who got them
-		req.Chat.CacheSalt = s.cacheSalt(x.tenant, "")
+		req.Chat.CacheSalt = s.cacheSalt(x.tenant, req.Chat.CacheSalt)
 	}
 	ids, err := tokensOf(x.r.Context(), m, req)
 	if err != nil {
@@ -54,7 +54,8 @@ func (s *Server) tokenize(x *exchange) error {
 
 func tokensOf(ctx context.Context, m Model, req *openai.TokenizeRequest) ([]token.ID, error) {
 	if req.Chat == nil {
-		return m.Tokenizer.Encode(*req.Text, tokenizer.Options{ParseSpecial: true, AddSpecial: req.AddSpecial}), nil
+		ids := m.Tokenizer.Encode(*req.Text, tokenizer.Options{ParseSpecial: true, AddSpecial: req.AddSpecial, Stop: ctx.Done()})
+		return ids, ctx.Err()
 	}
 	all := -1 // no check: what does not fit is counted too
 	req.Chat.TruncatePrompt = &all

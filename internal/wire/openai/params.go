@@ -222,10 +222,7 @@ func (f *fields) readPlacement(p *chat.Params) {
 	case side != "left" && f.raw("truncation_side") != nil:
 		f.outOfRange("truncation_side", `"left" or "right"`)
 	}
-	p.CacheSalt = f.str("cache_salt")
-	if p.CacheSalt == "" && f.raw("cache_salt") != nil {
-		f.fail(CodeInvalidValue, "cache_salt", "cache_salt must be a non-empty string.")
-	}
+	p.CacheSalt = f.readSalt()
 	if n := f.integer("priority"); n != nil {
 		p.Priority = *n
 	}
@@ -234,6 +231,14 @@ func (f *fields) readPlacement(p *chat.Params) {
 	if n := utf8.RuneCountInString(p.Session); n > maxSession {
 		f.fail(CodeInvalidValue, "session_id", "session_id can have at most %d characters, got %d.", maxSession, n)
 	}
+}
+
+func (f *fields) readSalt() string {
+	salt := f.str("cache_salt")
+	if salt == "" && f.raw("cache_salt") != nil {
+		f.fail(CodeInvalidValue, "cache_salt", "cache_salt must be a non-empty string.")
+	}
+	return salt
 }
 
 func (f *fields) readPromptLogprobs(stream bool) *int {

@@ -97,6 +97,7 @@ var tokenizeFields = []requestField{
 	{"messages", `{"type":"array","minItems":1,"items":{"$ref":"#/components/schemas/ChatMessage"}}`, "A conversation, rendered as for chat."},
 	{"add_special_tokens", "boolean", "Put the tokens around the prompt that the model expects. Default: true for texts, false for conversations."},
 	{"return_token_strs", "boolean", "Tell the vocabulary's spellings too."},
+	{"cache_salt", `{"type":"string","minLength":1}`, "As for chat: its answers that are in the conversation count with the tokens that they were generated with."},
 	{"tools", `{"type":"array","minItems":1,"items":{"$ref":"#/components/schemas/Tool"}}`, "As for chat; so are the fields below."},
 	{"tool_choice", `{"type":"string","enum":["none","auto"]}`, ""},
 	{"parallel_tool_calls", "boolean", ""},
@@ -141,6 +142,7 @@ var (
 	}
 	ignoredByChat       = []string{"reasoning", "include", "truncation", "previous_response_id", "input"}
 	ignoredByCompletion = []string{"max_completion_tokens"}
+	ignoredByTokenize   = []string{"mm_processor_kwargs", "media_io_kwargs"}
 )
 
 // Fields that are refused unless they are null.

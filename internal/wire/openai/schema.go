@@ -29,7 +29,7 @@ func Schemas() *ordjson.Object {
 	playground := requestSchema("prompt", slices.Concat(completion, playgroundFields), ignored, refusedAnywhere)
 	playground.Set("additionalProperties", false)
 	all.Set("PlaygroundRequest", playground)
-	all.Set("TokenizeRequest", requestSchema("", tokenizeFields, nil, refusedByTokenize))
+	all.Set("TokenizeRequest", requestSchema("", tokenizeFields, ignoredByTokenize, refusedByTokenize))
 	all.Set("TokenizeAnswer", schemaOf(reflect.TypeFor[tokenizeBody]()))
 	all.Set("DetokenizeRequest", requestSchema("tokens", detokenizeFields, nil, nil))
 	all.Set("DetokenizeAnswer", schemaOf(reflect.TypeFor[detokenizeBody]()))

@@ -32,6 +32,8 @@ func DecodeTokenize(body []byte) (*TokenizeRequest, *Error) {
 
 func (f *fields) readTokenize() *TokenizeRequest {
 	r := &TokenizeRequest{Model: f.str("model"), Strings: f.flag("return_token_strs")}
+	salt := f.readSalt()
+	f.ignore(ignoredByTokenize...)
 	special := f.boolean("add_special_tokens")
 	prompt, messages := f.raw("prompt") != nil, f.raw("messages") != nil
 	switch {
@@ -42,7 +44,7 @@ func (f *fields) readTokenize() *TokenizeRequest {
 		r.Text, r.AddSpecial = &text, special == nil || *special
 	default:
 		r.Chat = &chat.Request{}
-		r.Chat.AddSpecialTokens = special
+		r.Chat.AddSpecialTokens, r.Chat.CacheSalt = special, salt
 		f.readConversation(r.Chat)
 	}
 	return r
