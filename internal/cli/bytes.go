@@ -54,7 +54,7 @@ func (b *byteSize) Set(text string) error {
 		}
 	}
 	value, err := strconv.ParseFloat(number, 64)
-	if err != nil || math.IsNaN(value) || value <= 0 || value*factor >= math.MaxInt64 {
+	if err != nil || math.IsNaN(value) || value*factor < 1 || value*factor >= math.MaxInt64 {
 		return errors.New("not a size")
 	}
 	*b = byteSize(value * factor)

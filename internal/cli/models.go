@@ -18,6 +18,7 @@ import (
 
 	"github.com/sampo-ai/sampo/assets"
 	"github.com/sampo-ai/sampo/internal/bundle"
+	"github.com/sampo-ai/sampo/internal/engine"
 	"github.com/sampo-ai/sampo/internal/local"
 	"github.com/sampo-ai/sampo/internal/prompt"
 	"github.com/sampo-ai/sampo/internal/registry"
@@ -130,10 +131,10 @@ func (f *modelFlags) check() error {
 		return usagef("--model-id: got %.40q, want at most %d printable characters", f.modelID, maxModelID)
 	case f.context < 0:
 		return usagef("--context: got %d, want at least 1", f.context)
-	case f.maxNumSeqs < 0:
-		return usagef("--max-num-seqs: got %d, want at least 1", f.maxNumSeqs)
-	case f.draftTokens < -1:
-		return usagef("--draft-tokens: got %d, want -1 or more", f.draftTokens)
+	case f.maxNumSeqs < 0 || f.maxNumSeqs > engine.MostRunning:
+		return usagef("--max-num-seqs: got %d, want 1 to %d", f.maxNumSeqs, engine.MostRunning)
+	case f.draftTokens < -1 || f.draftTokens > engine.MostDraftTokens:
+		return usagef("--draft-tokens: got %d, want -1 to %d", f.draftTokens, engine.MostDraftTokens)
 	case f.diskBytes > 0 && f.diskCache == "":
 		return usagef("--disk-cache-bytes needs --disk-cache")
 	case f.queueTimeout < 0:

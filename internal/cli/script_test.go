@@ -194,6 +194,7 @@ func TestByteSizes(t *testing.T) {
 		{"500MB", 500e6, false},
 		{"8 kib", 8 << 10, false},
 		{"0", 0, true},
+		{"0.9", 0, true}, // a share, as vLLM has it, was taken for the default
 		{"-1", 0, true},
 		{"lots", 0, true},
 		{"1e30", 0, true},

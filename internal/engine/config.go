@@ -48,8 +48,11 @@ const (
 	DefaultDraftBytes  = 256 << 20 // it guesses for as many sequences as fit
 )
 
-// mostRunning bounds Config.MaxRunning: a step's buffers have room for all.
-const mostRunning = 1 << 16
+// MostRunning bounds Config.MaxRunning: a step's buffers have room for all.
+const MostRunning = 1 << 16
+
+// MostDraftTokens bounds Config.DraftTokens: more guesses are not made.
+const MostDraftTokens = 15
 
 // patience is how long a request waits before it may be taken out of turn.
 const patience = 10 * time.Second
@@ -95,7 +98,7 @@ func (c Config) resolve(m model.Config) (Config, error) {
 	setDefault(&c.MaxContext, m.MaxContext)
 	setDefault(&c.DraftTokens, DefaultDraftTokens)
 	setDefault(&c.DraftBytes, DefaultDraftBytes)
-	c.DraftTokens = min(c.DraftTokens, maxDrafts)
+	c.DraftTokens = min(c.DraftTokens, MostDraftTokens)
 	c.vocab, c.longAfter = m.Vocab, m.LongAfter()
 	setDefault(&c.StepTimeout, DefaultStepTimeout)
 	if c.Logger == nil {
@@ -119,8 +122,8 @@ func setDefault[T comparable](v *T, value T) {
 
 // check makes sure that a request of the longest context can run when it is alone.
 func (c *Config) check(m model.Config) error {
-	if c.MaxRunning > mostRunning {
-		return fmt.Errorf("engine: %d sequences at once, want at most %d", c.MaxRunning, mostRunning)
+	if c.MaxRunning > MostRunning {
+		return fmt.Errorf("engine: %d sequences at once, want at most %d", c.MaxRunning, MostRunning)
 	}
 	groups := m.CacheGroups()
 	if len(c.Blocks) != len(groups) {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxDrafts     = 15  // guesses after a token
+	maxDrafts     = MostDraftTokens
 	maxDrafting   = 16  // sequences that decode at once: with more, rows are no longer cheap
 	firstHits     = 0.6 // share of right guesses that a new choice is thought to have
 	firstWeight   = 3   // how many guesses that opinion is worth

@@ -12,13 +12,10 @@ import (
 	"github.com/sampo-ai/sampo/internal/token"
 )
 
-// loadDraft packs the weights of draft, which is to guess tokens for b; nil if there is none.
-func loadDraft(b, draft *bundle.Bundle, pool *tensor.Pool) (model.Model, error) {
+// loadDraft packs the weights of a model that is to guess tokens; nil if there is none.
+func loadDraft(draft *bundle.Bundle, pool *tensor.Pool) (model.Model, error) {
 	if draft == nil {
 		return nil, nil
-	}
-	if err := sameVocabulary(b, draft); err != nil {
-		return nil, err
 	}
 	return load(draft, pool)
 }
@@ -49,8 +46,11 @@ func closeDraft(m model.Model) error {
 	return m.Close()
 }
 
-// sameVocabulary reports the first difference between two models' tokens: guesses pass as token IDs.
+// sameVocabulary reports the first difference between two models' tokens: guesses pass as token IDs. Without a draft there is none.
 func sameVocabulary(b, draft *bundle.Bundle) error {
+	if draft == nil {
+		return nil
+	}
 	size := b.Tokenizer.VocabSize()
 	if got := draft.Tokenizer.VocabSize(); got != size {
 		return fmt.Errorf("local: draft model %s has %d tokens, %s has %d: want the same vocabulary", draft.Name, got, b.Name, size)

@@ -110,14 +110,17 @@ func open(b *bundle.Bundle, pool *tensor.Pool, opt Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Disk, err = openDisk(b, opt); err != nil { // before the weights, which may take minutes
+	if err := sameVocabulary(b, opt.Draft); err != nil { // before the weights, which may take minutes
+		return nil, err
+	}
+	if cfg.Disk, err = openDisk(b, opt); err != nil {
 		return nil, err
 	}
 	weights, err := load(b, pool)
 	if err != nil {
 		return nil, err
 	}
-	draft, err := loadDraft(b, opt.Draft, pool)
+	draft, err := loadDraft(opt.Draft, pool)
 	if err != nil {
 		return nil, errors.Join(err, weights.Close())
 	}
