@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -40,14 +39,4 @@ func flagError(name string, err error) error {
 		want += " from 0 to 65535"
 	}
 	return fmt.Errorf("%s: %s, got %q", name, want, invalid.GetValue())
-}
-
-// seeHelp adds to an error of the command line where the flags are told, unless it says itself what is wanted.
-func seeHelp(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	var bare *pflag.ValueRequiredError
-	if errors.As(err, &unknown) || errors.As(err, &bare) {
-		return fmt.Errorf("%w; see '%s --help'", err, cmd.CommandPath())
-	}
-	return err
 }
