@@ -26,7 +26,7 @@ func (e *Env) prompter() prompter {
 	if !ok || !term.IsTerminal(int(file.Fd())) || e.Getenv("TERM") == "dumb" {
 		return newLines(e)
 	}
-	t := &typist{file: file, pastes: &pasteReader{in: file}}
+	t := &typist{env: e, file: file, pastes: &pasteReader{in: file}}
 	t.editor = term.NewTerminal(struct {
 		io.Reader
 		io.Writer
@@ -65,16 +65,32 @@ func (l *lines) readLine(prompt string, signals <-chan os.Signal) (line string, 
 // A typist is somebody at a terminal: lines can be edited and recalled, and text can be pasted whole. Only while a line is typed is
 // the terminal in raw mode, so that meanwhile Ctrl-C clears the line, and else is an interrupt.
 type typist struct {
+	env    *Env
 	file   *os.File
+	plain  *lines // takes over where the terminal has no raw mode
 	editor *term.Terminal
 	pastes *pasteReader
 }
 
 func (t *typist) readLine(prompt string, signals <-chan os.Signal) (line string, ok bool) {
+	for {
+		line, ok = t.edit(prompt, signals)
+		if utf8.RuneCountInString(line) < maxTyped || t.plain != nil {
+			return t.pastes.whole(line), ok
+		}
+		t.env.warn("a line takes %d characters at most, and this one was not used: use several between three quotes", maxTyped-1)
+	}
+}
+
+// edit reads a line, in which names stand for what was pasted.
+func (t *typist) edit(prompt string, signals <-chan os.Signal) (line string, ok bool) {
 	fd := int(t.file.Fd())
 	before, err := term.MakeRaw(fd)
 	if err != nil {
-		return "", false
+		if t.plain == nil {
+			t.plain = newLines(t.env)
+		}
+		return t.plain.readLine(prompt, signals)
 	}
 	defer func() { _ = term.Restore(fd, before) }()
 	if width, height, err := term.GetSize(fd); err == nil && width > 0 && height > 0 {
@@ -93,7 +109,7 @@ func (t *typist) readLine(prompt string, signals <-chan os.Signal) (line string,
 	case <-signals:
 		return "", false
 	case ok := <-typed:
-		return t.pastes.whole(line), ok
+		return line, ok
 	}
 }
 
@@ -102,6 +118,9 @@ var (
 	pasteBegins = []byte("\x1b[200~")
 	pasteEnds   = []byte("\x1b[201~")
 )
+
+// maxTyped is where the editor stops to take characters, without a word.
+const maxTyped = 4096
 
 // maxShown is the most characters of a pasted line that are put where the cursor is: the editor takes 4,096 in a line.
 const maxShown = 500

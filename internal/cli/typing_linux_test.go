@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -86,5 +87,28 @@ func TestLinesOfATerminalCanBeEditedRecalledAndPasted(t *testing.T) {
 		if after, err := term.GetState(int(program.Fd())); err != nil || *after != *before {
 			t.Errorf("%.40q: the terminal is not as it was: %v", tt.keys, err)
 		}
+	}
+}
+
+// What was behind the first 4,096 characters of a line was lost, and the rest was asked.
+func TestATypedLineThatIsTooLongIsToldOfAndAskedAgain(t *testing.T) {
+	person, program := openTerminal(t)
+	var told bytes.Buffer
+	env := &Env{Stdin: program, Stdout: program, Stderr: &told, Getenv: func(string) string { return "" }}
+	in := env.prompter()
+	done := make(chan string)
+	go func() {
+		line, _ := in.readLine("> ", nil)
+		done <- line
+	}()
+	waitForPrompt(t, person, "> ")
+	go func() { _, _ = person.WriteString(strings.Repeat("y", 5000) + "\r") }()
+	waitForPrompt(t, person, "> ")
+	if _, err := person.WriteString("short\r"); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, person) }()
+	if line := <-done; line != "short" || !strings.Contains(told.String(), "4095 characters at most") {
+		t.Errorf("got %.40q, and %q was told", line, &told)
 	}
 }

@@ -86,3 +86,26 @@ func TestASignalEndsReading(t *testing.T) {
 		t.Errorf("got %q", line)
 	}
 }
+
+// The chat ended without a word.
+func TestATerminalWithoutRawModeIsReadByLines(t *testing.T) {
+	program, person, err := os.Pipe() // which has no modes at all
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	if _, err := person.WriteString("one\ntwo\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = person.Close()
+	var out bytes.Buffer
+	in := &typist{env: &Env{Stdin: program, Stdout: &out}, file: program, pastes: &pasteReader{in: program}}
+	for _, want := range []string{"one", "two"} {
+		if line, ok := in.readLine("> ", nil); line != want || !ok {
+			t.Errorf("got %q, %v; want %q", line, ok, want)
+		}
+	}
+	if line, ok := in.readLine("> ", nil); ok {
+		t.Errorf("got %q behind the end", line)
+	}
+}
