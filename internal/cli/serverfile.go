@@ -38,7 +38,7 @@ func writeServerFile(env *Env, address string) (remove func()) {
 	}
 }
 
-// readServerFile returns the server that runs with this home, as far as is known.
+// readServerFile returns the server that runs with this home, as far as is known. What is no file of ours tells of none.
 func readServerFile(env *Env) (serverFile, bool) {
 	var running serverFile
 	data, err := readSmall(serverPath(env))

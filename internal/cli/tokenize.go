@@ -101,6 +101,9 @@ func openText(env *Env, name string) (*bundle.Bundle, error) {
 func readSmall(path string) ([]byte, error) { return readUpTo(path, maxSmallFile) }
 
 func readUpTo(path string, limit int64) ([]byte, error) {
+	if err := checkReadable(path); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -111,6 +114,16 @@ func readUpTo(path string, limit int64) ([]byte, error) {
 		err = fmt.Errorf("read %s: file exceeds %d bytes", path, limit)
 	}
 	return text, err
+}
+
+// checkReadable refuses a named pipe and its like, which a command would wait for without an end. What lies in /dev or /proc is
+// meant, as <(command) of a shell is.
+func checkReadable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() || info.IsDir() || strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/") {
+		return nil // opening it says what is wrong
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 }
 
 // readAtMost reads r to its end, and stops one byte behind a limit: then over is set.
