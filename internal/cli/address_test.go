@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 	"syscall"
@@ -54,6 +55,21 @@ func TestAForeignHostIsNotBlamedOnThePort(t *testing.T) {
 		got := listenError(tt.err)
 		if _, hint, _ := strings.Cut(got.Error(), "; "); !strings.HasPrefix(hint, tt.flag) || !errors.Is(got, tt.err) {
 			t.Errorf("%v: got %q, want a hint at %s", tt.err, got, tt.flag)
+		}
+	}
+}
+
+// zsh takes brackets for a pattern, and sampo api refused the address of a server that listened in a zone.
+func TestAddressesOfIPv6AreThoseThatShellsAndURLsTake(t *testing.T) {
+	for _, tt := range []struct{ host, url, inShell string }{
+		{"127.0.0.1", "http://127.0.0.1:7", "http://127.0.0.1:7"},
+		{"::1", "http://[::1]:7", "'http://[::1]:7'"},
+		{"::", "http://127.0.0.1:7", "http://127.0.0.1:7"},
+		{"fe80::1%eth0", "http://[fe80::1%25eth0]:7", "'http://[fe80::1%25eth0]:7'"},
+	} {
+		got := baseURL(tt.host, &net.TCPAddr{IP: net.IPv6loopback, Port: 7})
+		if u, err := url.Parse(got); got != tt.url || err != nil || u.Port() != "7" || shellURL(got) != tt.inShell {
+			t.Errorf("%s: got %s (%v) and %s, want %s and %s", tt.host, got, err, shellURL(got), tt.url, tt.inShell)
 		}
 	}
 }

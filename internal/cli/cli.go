@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"os/user"
 	"slices"
 	"strings"
 	"syscall"
@@ -43,7 +44,7 @@ type Env struct {
 	Stderr    io.Writer
 	Getenv    func(string) string
 	Environ   func() []string // all variables, as os.Environ has them; nil: none
-	HomeDir   string
+	HomeDir   string          // "" if nobody knows it
 	Now       func() time.Time
 	Signals   <-chan os.Signal // interrupts and terminations; nil: none
 	Listen    func()           // from then on Signals gets them; before, they end the process; nil: Signals has them anyway
@@ -55,20 +56,17 @@ type Env struct {
 	modelsDirs []string // --models-dir
 	modelsDir  *pflag.Flag
 	config     string // --config of serve
+	homeless   bool   // it was told that nobody knows the user's home
 }
 
 // System returns the Env of this process.
 func System() Env {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = "."
-	}
 	signals := make(chan os.Signal, 2)
 	screen := term.IsTerminal(int(os.Stdout.Fd()))
 	messages := int(os.Stderr.Fd())
 	return Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Environ: os.Environ, HomeDir: home, Now: time.Now, Signals: signals,
+		Getenv: os.Getenv, Environ: os.Environ, HomeDir: userHome(), Now: time.Now, Signals: signals,
 		Listen:    func() { listen(signals) },
 		Terminal:  term.IsTerminal(int(os.Stdin.Fd())) && screen,
 		OutScreen: screen,
@@ -80,6 +78,17 @@ func System() Env {
 			return 80
 		},
 	}
+}
+
+// userHome returns the user's home, by HOME or by what the system knows of the user; "" if neither tells.
+func userHome() string {
+	if home, err := os.UserHomeDir(); err == nil {
+		return home
+	}
+	if u, err := user.Current(); err == nil {
+		return u.HomeDir
+	}
+	return ""
 }
 
 // listen has the signals that end a program sent to a channel. The terminal's end is one of them, unless nohup says that it is
@@ -126,6 +135,14 @@ func Main(env Env) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// outlivePipes lets a command go on when nobody reads its messages any more, as behind "| head -1", or when Ctrl-C has ended the tee
+// beside it: it has work to finish.
+func (e *Env) outlivePipes() {
+	if e.Listen != nil {
+		signal.Ignore(syscall.SIGPIPE)
+	}
 }
 
 // signals returns the channel of the signals that come from now on. A command that does not ask for it ends at the

@@ -74,6 +74,7 @@ func (f *quantizeFlags) run(env *Env, ctx context.Context, source, target string
 	if t, ok := m.Quantised(); ok {
 		fmt.Fprintf(env.Stderr, "sampo: %s is %v already; from a file with F16 or BF16 weights the result would be better\n", printable(found.Name), t)
 	}
+	env.outlivePipes()
 	ctx, stop := env.untilInterrupt(ctx)
 	defer stop()
 	pool := tensor.NewPool(f.threads)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -145,6 +146,7 @@ func (f *serveFlags) serve(env *Env, names []string) error {
 	if err != nil {
 		return err
 	}
+	env.outlivePipes()
 	signals := env.signals() // from now on somebody may count on an orderly end
 	listener, err := net.Listen("tcp", net.JoinHostPort(access.host, strconv.Itoa(f.port)))
 	if err != nil {
@@ -215,7 +217,7 @@ func baseURL(host string, addr net.Addr) string {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = defaultHost
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return "http://" + net.JoinHostPort(strings.ReplaceAll(host, "%", "%25"), port) // of a zone, as in fe80::1%eth0
 }
 
 // outsideURLs returns addresses that other machines may reach a server at that listens everywhere.
@@ -251,9 +253,18 @@ func printBanner(env *Env, address string, access *access, models []*local.Model
 	fmt.Fprintf(env.Stdout, "\nTry it:\n\n  %s\n\n", tryLine(address, access, models))
 }
 
+// shellURL is an address that may be followed by a path in a command: brackets are a pattern to some shells.
+func shellURL(address string) string {
+	if strings.Contains(address, "[") {
+		return "'" + address + "'"
+	}
+	return address
+}
+
 // tryLine is a command that asks the first model something. Where there are several it must say which.
 func tryLine(address string, access *access, models []*local.Model) string {
 	m, key, name := models[0], "", ""
+	address = shellURL(address)
 	if len(models) > 1 {
 		name = fmt.Sprintf(`"model": %q, `, m.Name)
 	}

@@ -26,7 +26,12 @@ func (e *Env) home() string {
 	if dir := e.Getenv("SAMPO_HOME"); dir != "" {
 		return e.inHome(dir)
 	}
-	return filepath.Join(e.HomeDir, ".sampo")
+	dir := filepath.Join(e.HomeDir, ".sampo")
+	if e.HomeDir == "" && !e.homeless {
+		e.homeless = true
+		e.warn("HOME is not set, and the system knows no home of this user: %s in the current folder is used; SAMPO_HOME names another", dir)
+	}
+	return dir
 }
 
 // applySettings fills the flags that were not given from SAMPO_* variables, else from the configuration file.

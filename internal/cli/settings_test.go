@@ -82,3 +82,15 @@ func TestVariablesThatDoNothingAreToldAndThoseOfAServiceAreNone(t *testing.T) {
 		t.Errorf("the port is %s, want the default", port.Value)
 	}
 }
+
+// The home was .sampo in whatever folder one was in, and only doctor told.
+func TestAnUnknownHomeIsToldOfOnce(t *testing.T) {
+	for _, home := range []string{"", "/named"} {
+		var told strings.Builder
+		env := &Env{Stderr: &told, Getenv: func(string) string { return home }}
+		env.home()
+		if env.home(); strings.Count(told.String(), "HOME is not set") != map[string]int{"": 1}[home] {
+			t.Errorf("SAMPO_HOME=%s: %q was told", home, &told)
+		}
+	}
+}
