@@ -52,7 +52,7 @@ func applySettings(env *Env, cmd *cobra.Command, configPath string) (models []st
 	})
 	for _, key := range slices.Sorted(maps.Keys(file)) {
 		if !known[key] || key == "config" || key == "help" {
-			return nil, usagef("config: unknown key %q; the keys are models and the flags of 'sampo serve --help'", strings.ReplaceAll(key, "-", "_"))
+			return nil, usagef("%s: unknown key %q; the keys are models and the flags of 'sampo serve --help'", env.configName(), strings.ReplaceAll(key, "-", "_"))
 		}
 	}
 	for _, variable := range strayVariables(env, cmd.Flags()) {
@@ -72,8 +72,8 @@ func fillFlag(env *Env, f *pflag.Flag, file map[string]setting) error {
 			return setFlag(f, variable, env.inHome(value))
 		}
 	}
-	if value, ok := file[f.Name]; ok {
-		key := "config: " + strings.ReplaceAll(f.Name, "-", "_")
+	if value, ok := file[f.Name]; ok && !value.null {
+		key := env.configName() + ": " + strings.ReplaceAll(f.Name, "-", "_")
 		if _, list := f.Value.(pflag.SliceValue); value.list && !list {
 			return usagef("%s: a list is not expected here", key)
 		}
@@ -143,6 +143,7 @@ func setFlag(f *pflag.Flag, name, value string) error {
 type setting struct {
 	text string
 	list bool
+	null bool // leaves the default
 }
 
 // configPath returns where the configuration file is, and whether somebody named it.
@@ -151,6 +152,12 @@ func configPath(env *Env, path string) (_ string, named bool) {
 		return path, true
 	}
 	return filepath.Join(env.home(), "config.yaml"), false
+}
+
+// configName names the configuration file in errors.
+func (e *Env) configName() string {
+	path, _ := configPath(e, e.config)
+	return "config " + path
 }
 
 // readConfig reads the configuration file into flag names and values, and its list of models. Without a path the file in
@@ -170,14 +177,14 @@ func readConfig(env *Env, path string) (map[string]setting, []string, error) {
 	}
 	models, err := takeModels(tree)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, usagef("config %s: %v", path, err)
 	}
 	for i, name := range models {
 		models[i] = env.inHome(name)
 	}
 	values := map[string]setting{}
 	if err := flatten(values, "", tree); err != nil {
-		return nil, nil, err
+		return nil, nil, usagef("config %s: %v", path, err)
 	}
 	return values, models, nil
 }
@@ -239,13 +246,16 @@ func takeModels(tree map[string]value) ([]string, error) {
 		return nil, nil
 	}
 	delete(tree, "models")
-	if models.list == nil {
-		return nil, usagef("config: models: want a list of names")
+	switch {
+	case !models.given: // null
+		return nil, nil
+	case models.list == nil:
+		return nil, errors.New("models: want a list of names, such as [sampo/mini-chat]")
 	}
 	names := make([]string, 0, len(models.list))
 	for i, item := range models.list {
 		if !item.isText() || item.text == "" {
-			return nil, usagef("config: models[%d]: want a name", i)
+			return nil, fmt.Errorf("models[%d]: want a name", i)
 		}
 		names = append(names, item.text)
 	}
@@ -260,9 +270,11 @@ func flatten(dst map[string]setting, prefix string, tree map[string]value) error
 			name = own
 		}
 		if _, twice := dst[name]; twice {
-			return usagef("config: %s is there twice, in two spellings", strings.ReplaceAll(name, "-", "_"))
+			return fmt.Errorf("%s is there twice, in two spellings", strings.ReplaceAll(name, "-", "_"))
 		}
 		switch {
+		case v.keys != nil && len(v.keys) == 0:
+			return fmt.Errorf("%s: want a value", key)
 		case v.keys != nil:
 			if err := flatten(dst, name+"-", v.keys); err != nil {
 				return err
@@ -270,11 +282,11 @@ func flatten(dst map[string]setting, prefix string, tree map[string]value) error
 		case v.list != nil:
 			text, err := joined(v.list)
 			if err != nil {
-				return usagef("config: %s: %v", key, err)
+				return fmt.Errorf("%s: %w", key, err)
 			}
-			dst[name] = setting{text, true}
-		case v.given: // null leaves the default
-			dst[name] = setting{text: v.text}
+			dst[name] = setting{text: text, list: true}
+		default:
+			dst[name] = setting{text: v.text, null: !v.given}
 		}
 	}
 	return nil

@@ -101,8 +101,8 @@ func openText(env *Env, name string) (*bundle.Bundle, error) {
 func readSmall(path string) ([]byte, error) { return readUpTo(path, maxSmallFile) }
 
 func readUpTo(path string, limit int64) ([]byte, error) {
-	if err := checkReadable(path); err != nil {
-		return nil, err
+	if mayWait(path) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -116,14 +116,11 @@ func readUpTo(path string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// checkReadable refuses a named pipe and its like, which a command would wait for without an end. What lies in /dev or /proc is
-// meant, as <(command) of a shell is.
-func checkReadable(path string) error {
+// mayWait says whether reading a file may wait without an end, as that of a named pipe does. What lies in /dev or /proc is meant, as
+// <(command) of a shell is.
+func mayWait(path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || info.Mode().IsRegular() || info.IsDir() || strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/") {
-		return nil // opening it says what is wrong
-	}
-	return &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir() && !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/")
 }
 
 // readAtMost reads r to its end, and stops one byte behind a limit: then over is set.
