@@ -171,6 +171,7 @@ func checkTier(env *Env) error {
 
 // newRoot builds the tree of commands.
 func newRoot(env *Env) *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:   "sampo",
 		Short: "Run language models on this machine and serve them through the APIs that clients already speak",
@@ -181,12 +182,18 @@ func newRoot(env *Env) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(env)
+			}
+			return cmd.Help()
+		},
 	}
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Flags().BoolVarP(&version, "version", "v", false, "print the version of this build")
 	root.PersistentFlags().StringSliceVar(&env.modelsDirs, "models-dir", nil, "folder with models, looked through beside those of other programs; may be repeated")
 	env.modelsDir = root.PersistentFlags().Lookup("models-dir")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{seeHelp(cmd, flagError("", err))} })
@@ -194,6 +201,7 @@ func newRoot(env *Env) *cobra.Command {
 		newServe(env), newRun(env), newList(env), newShow(env), newBench(env),
 		newQuantize(env), newTokenize(env), newRender(env), newAPI(env), newPull(env), newVersion(env), newDoctor(env),
 	)
+	takeDecimals(root)
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args = func(_ *cobra.Command, args []string) error {
@@ -210,6 +218,16 @@ func newRoot(env *Env) *cobra.Command {
 // checkCommand refuses a first word that is no command before its flags are read: they would be called unknown in its place,
 // and --help would be that of the program, as if all were well. The library adds the commands of completion later.
 func checkCommand(root *cobra.Command, args []string) error {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		name, _, whole := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+		if root.PersistentFlags().Lookup(name) == nil {
+			return nil // a flag of the program's own, or none
+		}
+		args = args[1:]
+		if !whole {
+			args = args[min(1, len(args)):]
+		}
+	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || args[0] == "completion" || strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		return nil
 	}

@@ -129,7 +129,7 @@ func (d *diagnosis) lookAtConfig(env *Env) (port string) {
 		return fmt.Sprint(defaultPort) // that the file is wrong was said of its folders of models
 	}
 	port = cmp.Or(env.setting("SAMPO_PORT"), file["port"].text, fmt.Sprint(defaultPort))
-	number, err := strconv.ParseUint(port, 0, 16) // as flags take it
+	number, err := strconv.ParseUint(withoutZeros(port), 0, 16) // as flags take it
 	if err != nil {
 		d.problem("the port is %q, want 0 to 65535; it comes from SAMPO_PORT or the configuration", port)
 		return fmt.Sprint(defaultPort)

@@ -174,7 +174,7 @@ func (f *modelFlags) bundleOptions() (bundle.Options, error) {
 // error unless a file has it.
 func readTemplate(name string) (string, error) {
 	if name != "" && !fileExists(name) && !strings.ContainsAny(name, `/\`) && !strings.HasSuffix(name, ".jinja") {
-		return "", usagef("--chat-template: there is no file and no built-in template %q", name)
+		return "", usagef("--chat-template: there is no file %q, and this version has no built-in template; a model's own is used without the flag", name)
 	}
 	return readTemplateFile(name)
 }

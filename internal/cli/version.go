@@ -22,23 +22,27 @@ func newVersion(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version of this build", Args: exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
-			commit := revision()
 			if asJSON {
 				return printJSON(env, map[string]string{
-					"version": Version, "commit": commit, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+					"version": Version, "commit": revision(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 					"tier": kernel.Tier(),
 				})
 			}
-			fmt.Fprintf(env.Stdout, "sampo %s", Version)
-			if commit != "" {
-				fmt.Fprintf(env.Stdout, " (%s)", commit)
-			}
-			fmt.Fprintf(env.Stdout, " %s %s/%s %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Tier())
-			return nil
+			return printVersion(env)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// printVersion prints the version for a person.
+func printVersion(env *Env) error {
+	build := Version
+	if commit := revision(); commit != "" {
+		build += " (" + commit + ")"
+	}
+	_, err := fmt.Fprintf(env.Stdout, "sampo %s %s %s/%s %s\n", build, runtime.Version(), runtime.GOOS, runtime.GOARCH, kernel.Tier())
+	return err
 }
 
 // revision returns the commit that the build was made from, if the toolchain recorded it.
