@@ -201,12 +201,8 @@ type host struct {
 	reserved int64 // memory that the caches of models that are open may come to take
 }
 
-// open opens a model and starts its engine.
-func (f *modelFlags) open(env *Env, found registry.Model, opt bundle.Options, on host) (*local.Model, error) {
-	b, err := found.Open(opt)
-	if err != nil {
-		return nil, err
-	}
+// open loads the model of b, which it closes, and starts its engine.
+func (f *modelFlags) open(env *Env, b *bundle.Bundle, on host) (*local.Model, error) {
 	draft, err := f.openDraft(env)
 	if err != nil {
 		return nil, errors.Join(err, b.Close())

@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/local"
@@ -20,25 +21,49 @@ type opened struct {
 	offers []server.Model
 }
 
-// openAll opens the models one after the other; if one fails, all are closed.
+// openAll loads the models one after the other; if one fails, all are closed.
 func (f *serveFlags) openAll(env *Env, found []registry.Model, opt bundle.Options, log *slog.Logger) (*opened, error) {
+	files, err := openFiles(found, opt)
+	if err != nil {
+		return nil, err
+	}
 	o := &opened{pool: tensor.NewPool(f.model.threads)}
 	on := host{pool: o.pool, log: log}
-	seen := map[string]bool{}
-	for _, entry := range found {
-		m, err := f.model.open(env, entry, opt, on)
-		if err == nil && seen[m.Name] {
-			err = errors.Join(usagef("serve: two models are named %q; --model-id renames a single one", m.Name), m.Close())
-		}
+	for i, entry := range found {
+		m, err := f.model.open(env, files[i], on)
 		if err != nil {
-			return nil, errors.Join(withHolders(err, o.models), o.Close())
+			return nil, errors.Join(withHolders(err, o.models), closeFiles(files[i+1:]), o.Close())
 		}
-		seen[m.Name] = true
 		on.reserved += m.CacheBytes
 		o.models = append(o.models, m)
 		o.offers = append(o.offers, server.Model{Model: m.Model, Owner: owner(entry), HeldBytes: m.HeldBytes()})
 	}
 	return o, nil
+}
+
+// openFiles opens the files of all models before one is loaded, which may take minutes: a broken one, or a second one of the same name,
+// is found now.
+func openFiles(found []registry.Model, opt bundle.Options) ([]*bundle.Bundle, error) {
+	var files []*bundle.Bundle
+	for _, entry := range found {
+		b, err := entry.Open(opt)
+		if err != nil {
+			return nil, errors.Join(err, closeFiles(files))
+		}
+		files = append(files, b)
+		if slices.ContainsFunc(files[:len(files)-1], func(other *bundle.Bundle) bool { return other.Name == b.Name }) {
+			return nil, errors.Join(usagef("serve: two models are named %q; --model-id renames a single one", b.Name), closeFiles(files))
+		}
+	}
+	return files, nil
+}
+
+func closeFiles(files []*bundle.Bundle) error {
+	var err error
+	for _, b := range files {
+		err = errors.Join(err, b.Close())
+	}
+	return err
 }
 
 // Close closes the models, then the workers. Nil has none.

@@ -93,9 +93,13 @@ func (f *runFlags) run(env *Env, model, prompt string) error {
 	if err != nil {
 		return err
 	}
+	files, err := found.Open(opt)
+	if err != nil {
+		return err
+	}
 	pool := tensor.NewPool(f.model.threads)
 	defer pool.Close()
-	m, err := f.model.open(env, found, opt, host{pool: pool, log: slog.New(slog.DiscardHandler)})
+	m, err := f.model.open(env, files, host{pool: pool, log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
