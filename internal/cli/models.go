@@ -234,6 +234,9 @@ func (e *Env) find(name string) (registry.Model, error) {
 		return registry.Model{}, err
 	}
 	m, err := r.Resolve(name)
+	if errors.Is(err, registry.ErrUnknownModel) {
+		warnOfMissingFolders(e, r) // it may lie there
+	}
 	if err == nil && m.Backend != "" && m.Backend != "cpu" {
 		err = usagef("%s: backend %q is not part of this build; it has @cpu", name, m.Backend)
 	}

@@ -145,7 +145,11 @@ func (t *talk) command(line string) (leave bool) {
 		fmt.Fprintln(t.env.Stdout, "The conversation starts anew.")
 	case "/system":
 		t.flags.system = strings.TrimSpace(rest)
-		fmt.Fprintln(t.env.Stdout, "The system message is set.")
+		if t.flags.system == "" {
+			fmt.Fprintln(t.env.Stdout, "There is no system message now.")
+		} else {
+			fmt.Fprintln(t.env.Stdout, "The system message is set.")
+		}
 	case "/think":
 		t.flags.think, t.flags.noThink = true, false
 	case "/nothink":

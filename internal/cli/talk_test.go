@@ -112,3 +112,27 @@ func TestCommandsOfChatsAreRefusedWhereTextIsContinued(t *testing.T) {
 		}
 	}
 }
+
+// It was said to be set.
+func TestASystemMessageThatIsTakenAwayIsNotSaidToBeSet(t *testing.T) {
+	mini, err := bundle.OpenBytes(assets.MiniChatName, assets.MiniChat(), bundle.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := tensor.NewPool(1)
+	defer pool.Close()
+	m, err := local.Open(mini, pool, local.Options{CacheBytes: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, tt := range []struct{ line, want string }{
+		{"/system be brief", "The system message is set.\n"},
+		{"/system", "There is no system message now.\n"},
+	} {
+		var out strings.Builder
+		if (&talk{env: &Env{Stdout: &out}, model: m, flags: &runFlags{}}).command(tt.line); out.String() != tt.want {
+			t.Errorf("%s: %q was told, want %q", tt.line, &out, tt.want)
+		}
+	}
+}
