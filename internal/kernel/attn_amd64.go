@@ -11,11 +11,20 @@ func quantizePart(record *[RecordBytes]byte, x *[BlockCols]float32) {
 	quantizeAVX2(&record[0], RecordBytes, &x[0], 1)
 }
 
-// fix sets groups to rows of 32 numbers times their scales.
+// fix sets groups to numbers.
 func fix(a *fixArgs) {
 	if active == generic {
 		fixGo(a)
 		return
 	}
 	fixAVX2(a)
+}
+
+// weigh sets groups to weights times the scales of values.
+func weigh(a *weighArgs) {
+	if active == generic {
+		weighGo(a)
+		return
+	}
+	weighAVX2(a)
 }

@@ -11,7 +11,7 @@ func quantizePart(record *[RecordBytes]byte, x *[BlockCols]float32) {
 	quantizeNEON(&record[0], RecordBytes, &x[0], 1)
 }
 
-// fix sets groups to rows of 32 numbers times their scales.
+// fix sets groups to numbers.
 func fix(a *fixArgs) {
 	if active == generic {
 		fixGo(a)
@@ -20,5 +20,17 @@ func fix(a *fixArgs) {
 	fixNEON(a)
 }
 
+// weigh sets groups to weights times the scales of values.
+func weigh(a *weighArgs) {
+	if active == generic {
+		weighGo(a)
+		return
+	}
+	weighNEON(a)
+}
+
 //go:noescape
 func fixNEON(args *fixArgs)
+
+//go:noescape
+func weighNEON(args *weighArgs)

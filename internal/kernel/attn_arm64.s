@@ -25,33 +25,111 @@
 DATA fixed<>+0(SB)/4, $0x46fffe00 // 32767
 DATA fixed<>+4(SB)/4, $0x38000100 // 3.051851e-05
 DATA fixed<>+8(SB)/4, $0x0d800000 // 7.888609e-31
-DATA fixed<>+12(SB)/4, $0xc7000000 // -32768
-GLOBL fixed<>(SB), RODATA|NOPTR, $16
+DATA fixed<>+12(SB)/4, $0x38000200 // 3.051944e-05
+DATA fixed<>+16(SB)/4, $0xc7000000 // -32768
+GLOBL fixed<>(SB), RODATA|NOPTR, $20
 
 // func fixNEON(args *fixArgs)
 TEXT ·fixNEON(SB), NOSPLIT, $0-8
 	MOVD args+0(FP), R0
 	MOVD fixArgs_dst(R0), R1
 	MOVD fixArgs_x(R0), R2
-	MOVD fixArgs_ldx(R0), R3
-	MOVD fixArgs_scales(R0), R4
-	MOVD fixArgs_lds(R0), R5
-	MOVD fixArgs_groups(R0), R6
+	MOVD fixArgs_groups(R0), R3
 	MOVD $fixed<>(SB), R9
 	FMOVS 0(R9), F28
 	FMOVS 4(R9), F29
 	FMOVS 8(R9), F30
-	ADD $12, R9
-	VLD1R (R9), [V31.S4]
+	FMOVS 12(R9), F31
+	ADD $16, R9
+	VLD1R (R9), [V27.S4]
 group:
-	MOVD R1, R7
-	MOVD R2, R8
-	MOVD fixArgs_rows(R0), R10
-	MOVD R4, R9
-	VLD1.P 64(R9), [V16.S4, V17.S4, V18.S4, V19.S4]
-	VLD1 (R9), [V20.S4, V21.S4, V22.S4, V23.S4]
+	VLD1.P 64(R2), [V0.S4, V1.S4, V2.S4, V3.S4]
+	VLD1.P 64(R2), [V4.S4, V5.S4, V6.S4, V7.S4]
+	WORD $0x4ea0f808 // fabs v8.4s, v0.4s
+	WORD $0x4ea0f829 // fabs v9.4s, v1.4s
+	WORD $0x4ea0f84a // fabs v10.4s, v2.4s
+	WORD $0x4ea0f86b // fabs v11.4s, v3.4s
+	WORD $0x4ea0f88c // fabs v12.4s, v4.4s
+	WORD $0x4ea0f8ad // fabs v13.4s, v5.4s
+	WORD $0x4ea0f8ce // fabs v14.4s, v6.4s
+	WORD $0x4ea0f8ef // fabs v15.4s, v7.4s
+	WORD $0x4e2cf508 // fmax v8.4s, v8.4s, v12.4s
+	WORD $0x4e2df529 // fmax v9.4s, v9.4s, v13.4s
+	WORD $0x4e2ef54a // fmax v10.4s, v10.4s, v14.4s
+	WORD $0x4e2ff56b // fmax v11.4s, v11.4s, v15.4s
+	WORD $0x4e29f508 // fmax v8.4s, v8.4s, v9.4s
+	WORD $0x4e2bf54a // fmax v10.4s, v10.4s, v11.4s
+	WORD $0x4e2af508 // fmax v8.4s, v8.4s, v10.4s
+	WORD $0x6e30f908 // fmaxv s8, v8.4s
+	FMAXS F30, F8, F8
+	FMULS F29, F8, F9
+	FDIVS F8, F28, F8
+	WORD $0x4f889000 // fmul v0.4s, v0.4s, v8.s[0]
+	WORD $0x4f889021 // fmul v1.4s, v1.4s, v8.s[0]
+	WORD $0x4f889042 // fmul v2.4s, v2.4s, v8.s[0]
+	WORD $0x4f889063 // fmul v3.4s, v3.4s, v8.s[0]
+	WORD $0x4e3bc400 // fmaxnm v0.4s, v0.4s, v27.4s
+	WORD $0x4e3bc421 // fmaxnm v1.4s, v1.4s, v27.4s
+	WORD $0x4e3bc442 // fmaxnm v2.4s, v2.4s, v27.4s
+	WORD $0x4e3bc463 // fmaxnm v3.4s, v3.4s, v27.4s
+	WORD $0x4e21a800 // fcvtns v0.4s, v0.4s
+	WORD $0x4e21a821 // fcvtns v1.4s, v1.4s
+	WORD $0x4e21a842 // fcvtns v2.4s, v2.4s
+	WORD $0x4e21a863 // fcvtns v3.4s, v3.4s
+	WORD $0x4f889084 // fmul v4.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890a5 // fmul v5.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890c6 // fmul v6.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e7 // fmul v7.4s, v7.4s, v8.s[0]
+	WORD $0x4e3bc484 // fmaxnm v4.4s, v4.4s, v27.4s
+	WORD $0x4e3bc4a5 // fmaxnm v5.4s, v5.4s, v27.4s
+	WORD $0x4e3bc4c6 // fmaxnm v6.4s, v6.4s, v27.4s
+	WORD $0x4e3bc4e7 // fmaxnm v7.4s, v7.4s, v27.4s
+	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
+	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
+	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
+	WORD $0x4e21a8e7 // fcvtns v7.4s, v7.4s
+	VUZP1 V1.H8, V0.H8, V0.H8
+	VUZP1 V3.H8, V2.H8, V2.H8
+	VUZP1 V5.H8, V4.H8, V4.H8
+	VUZP1 V7.H8, V6.H8, V6.H8
+	FMOVS F9, 64(R1)
+	FSTPQ (F0, F2), (R1)
+	FSTPQ (F4, F6), 32(R1)
+	ADD $68, R1
+	SUB $1, R3
+	CBNZ R3, group
+	RET
+
+// func weighNEON(args *weighArgs)
+TEXT ·weighNEON(SB), NOSPLIT, $0-8
+	MOVD args+0(FP), R0
+	MOVD weighArgs_dst(R0), R1
+	MOVD weighArgs_x(R0), R2
+	MOVD weighArgs_ldx(R0), R3
+	MOVD weighArgs_scales(R0), R4
+	MOVD weighArgs_lds(R0), R5
+	MOVD weighArgs_rows(R0), R10
+	MOVD $fixed<>(SB), R9
+	FMOVS 0(R9), F28
+	FMOVS 4(R9), F29
+	FMOVS 8(R9), F30
+	FMOVS 12(R9), F31
+	ADD $16, R9
+	VLD1R (R9), [V27.S4]
+	FMOVQ 64(R4), F17
+	WORD $0x2e613a30 // shll v16.4s, v17.4h, #16
+	WORD $0x6e613a31 // shll2 v17.4s, v17.8h, #16
+	FMOVQ 80(R4), F19
+	WORD $0x2e613a72 // shll v18.4s, v19.4h, #16
+	WORD $0x6e613a73 // shll2 v19.4s, v19.8h, #16
+	FMOVQ 96(R4), F21
+	WORD $0x2e613ab4 // shll v20.4s, v21.4h, #16
+	WORD $0x6e613ab5 // shll2 v21.4s, v21.8h, #16
+	FMOVQ 112(R4), F23
+	WORD $0x2e613af6 // shll v22.4s, v23.4h, #16
+	WORD $0x6e613af7 // shll2 v23.4s, v23.8h, #16
 row:
-	MOVD R8, R9
+	MOVD R2, R9
 	VLD1.P 64(R9), [V0.S4, V1.S4, V2.S4, V3.S4]
 	VLD1 (R9), [V4.S4, V5.S4, V6.S4, V7.S4]
 	WORD $0x6e30dc00 // fmul v0.4s, v0.4s, v16.4s
@@ -79,17 +157,16 @@ row:
 	WORD $0x4e2af508 // fmax v8.4s, v8.4s, v10.4s
 	WORD $0x6e30f908 // fmaxv s8, v8.4s
 	FMAXS F30, F8, F8
-	FMULS F29, F8, F9
-	FMOVS F9, 64(R7)
+	FMULS F31, F8, F9
 	FDIVS F8, F28, F8
 	WORD $0x4f889000 // fmul v0.4s, v0.4s, v8.s[0]
 	WORD $0x4f889021 // fmul v1.4s, v1.4s, v8.s[0]
 	WORD $0x4f889042 // fmul v2.4s, v2.4s, v8.s[0]
 	WORD $0x4f889063 // fmul v3.4s, v3.4s, v8.s[0]
-	WORD $0x4e3fc400 // fmaxnm v0.4s, v0.4s, v31.4s
-	WORD $0x4e3fc421 // fmaxnm v1.4s, v1.4s, v31.4s
-	WORD $0x4e3fc442 // fmaxnm v2.4s, v2.4s, v31.4s
-	WORD $0x4e3fc463 // fmaxnm v3.4s, v3.4s, v31.4s
+	WORD $0x4e3bc400 // fmaxnm v0.4s, v0.4s, v27.4s
+	WORD $0x4e3bc421 // fmaxnm v1.4s, v1.4s, v27.4s
+	WORD $0x4e3bc442 // fmaxnm v2.4s, v2.4s, v27.4s
+	WORD $0x4e3bc463 // fmaxnm v3.4s, v3.4s, v27.4s
 	WORD $0x4e21a800 // fcvtns v0.4s, v0.4s
 	WORD $0x4e21a821 // fcvtns v1.4s, v1.4s
 	WORD $0x4e21a842 // fcvtns v2.4s, v2.4s
@@ -98,10 +175,10 @@ row:
 	WORD $0x4f8890a5 // fmul v5.4s, v5.4s, v8.s[0]
 	WORD $0x4f8890c6 // fmul v6.4s, v6.4s, v8.s[0]
 	WORD $0x4f8890e7 // fmul v7.4s, v7.4s, v8.s[0]
-	WORD $0x4e3fc484 // fmaxnm v4.4s, v4.4s, v31.4s
-	WORD $0x4e3fc4a5 // fmaxnm v5.4s, v5.4s, v31.4s
-	WORD $0x4e3fc4c6 // fmaxnm v6.4s, v6.4s, v31.4s
-	WORD $0x4e3fc4e7 // fmaxnm v7.4s, v7.4s, v31.4s
+	WORD $0x4e3bc484 // fmaxnm v4.4s, v4.4s, v27.4s
+	WORD $0x4e3bc4a5 // fmaxnm v5.4s, v5.4s, v27.4s
+	WORD $0x4e3bc4c6 // fmaxnm v6.4s, v6.4s, v27.4s
+	WORD $0x4e3bc4e7 // fmaxnm v7.4s, v7.4s, v27.4s
 	WORD $0x4e21a884 // fcvtns v4.4s, v4.4s
 	WORD $0x4e21a8a5 // fcvtns v5.4s, v5.4s
 	WORD $0x4e21a8c6 // fcvtns v6.4s, v6.4s
@@ -110,16 +187,27 @@ row:
 	VUZP1 V3.H8, V2.H8, V2.H8
 	VUZP1 V5.H8, V4.H8, V4.H8
 	VUZP1 V7.H8, V6.H8, V6.H8
-	FSTPQ (F0, F2), (R7)
-	FSTPQ (F4, F6), 32(R7)
-	ADD $68, R7
-	ADD R3, R8
+	MOVD R1, R7
+	MOVD R4, R8
+	MOVD weighArgs_groups(R0), R6
+groups:
+	FMOVS F9, 64(R7)
+	FLDPQ (R8), (F10, F11)
+	FLDPQ 32(R8), (F12, F13)
+	WORD $0x6e60b54a // sqrdmulh v10.8h, v10.8h, v0.8h
+	WORD $0x6e62b56b // sqrdmulh v11.8h, v11.8h, v2.8h
+	WORD $0x6e64b58c // sqrdmulh v12.8h, v12.8h, v4.8h
+	WORD $0x6e66b5ad // sqrdmulh v13.8h, v13.8h, v6.8h
+	FSTPQ (F10, F11), (R7)
+	FSTPQ (F12, F13), 32(R7)
+	ADD $816, R7
+	ADD R5, R8
+	SUB $1, R6
+	CBNZ R6, groups
+	ADD R3, R2
+	ADD $68, R1
 	SUB $1, R10
 	CBNZ R10, row
-	ADD $816, R1
-	ADD R5, R4
-	SUB $1, R6
-	CBNZ R6, group
 	RET
 
 // func keysF16NEONX1(args *kvArgs)

@@ -73,57 +73,56 @@
 // A row of pairs of bytes as pairs of 16 bits.
 #define PAIRS(at) VPMOVSXBW at(R10), Y12; VPMOVSXBW at+16(R10), Y13
 
-// Sums of a group of keys times the scales of the keys, in Y12 and Y13, and of a row of A are added to the row of dst at AX.
-#define SCORE(at, c0, c1) \
+// Sums of a group of keys times the scales of the keys, in Y12 and Y13, and of a row of A are added to old, and become the row of dst
+// at AX. That is old, or nothing yet.
+#define ADDSCORE(old0, old1, at, c0, c1) \
 	VBROADCASTSS at, Y14; \
 	VCVTDQ2PS c0, c0; \
 	VCVTDQ2PS c1, c1; \
 	VMULPS Y12, Y14, Y15; \
 	VMULPS Y13, Y14, Y14; \
-	VFMADD213PS (AX), Y15, c0; \
-	VFMADD213PS 32(AX), Y14, c1; \
+	VFMADD213PS old0, Y15, c0; \
+	VFMADD213PS old1, Y14, c1; \
 	SAVE(AX, c0, c1); \
 	ADDQ SI, AX
+#define SCORE(at, c0, c1) ADDSCORE((AX), 32(AX), at, c0, c1)
+#define NEWSCORE(at, c0, c1) ADDSCORE(none<>(SB), none<>(SB), at, c0, c1)
 
 // The same of a group of values and a row of A.
-#define WEIGHED(at, c0, c1) \
+#define ADDWEIGHED(old0, old1, at, c0, c1) \
 	VBROADCASTSS at, Y14; \
 	VCVTDQ2PS c0, c0; \
 	VCVTDQ2PS c1, c1; \
-	VFMADD213PS (AX), Y14, c0; \
-	VFMADD213PS 32(AX), Y14, c1; \
+	VFMADD213PS old0, Y14, c0; \
+	VFMADD213PS old1, Y14, c1; \
 	SAVE(AX, c0, c1); \
 	ADDQ SI, AX
+#define WEIGHED(at, c0, c1) ADDWEIGHED((AX), 32(AX), at, c0, c1)
+#define NEWWEIGHED(at, c0, c1) ADDWEIGHED(none<>(SB), none<>(SB), at, c0, c1)
+
+GLOBL none<>(SB), RODATA|NOPTR, $32
 
 #define LOADSCALES(at) VMOVUPS at(R10)(CX*1), Y12; VMOVUPS at+32(R10)(CX*1), Y13
-#define SCORES(each) LOADSCALES(0); MOVQ DI, AX; each(SCORE, 0)
-#define ALLSCORES(first, second) SCORES(first); LOADSCALES(64); LEAQ 64(DI), AX; second(SCORE, 0)
-#define SUMS(each) MOVQ DI, AX; each(WEIGHED, 0)
-#define ALLSUMS(first, second) SUMS(first); LEAQ 64(DI), AX; second(WEIGHED, 0)
+#define SCORES(score, each) LOADSCALES(0); MOVQ DI, AX; each(score, 0)
+#define ALLSCORES(score, first, second) SCORES(score, first); LOADSCALES(64); LEAQ 64(DI), AX; second(score, 0)
+#define SUMS(sum, each) MOVQ DI, AX; each(sum, 0)
+#define ALLSUMS(sum, first, second) SUMS(sum, first); LEAQ 64(DI), AX; second(sum, 0)
 
-// 1/32767, 2^-100 and 32767.
+// 1/32767, 2^-100, 32767, and 2^15/32767^2.
 DATA fixed<>+0(SB)/4, $0x38000100
 DATA fixed<>+4(SB)/4, $0x0d800000
 DATA fixed<>+8(SB)/4, $0x46fffe00
-GLOBL fixed<>(SB), RODATA|NOPTR, $12
+DATA fixed<>+12(SB)/4, $0x38000200
+GLOBL fixed<>(SB), RODATA|NOPTR, $16
 
-// FIX sets the fixed group at dst to 32 numbers from x on times the scales in Y8 to Y11. Magnitudes are compared as integers, which
-// have the same order, but of which that of a NaN is the largest.
-#define FIXCONSTANTS \
+// ROUND makes 32 numbers, in Y0 to Y3, integers of 16 bits in Y0 and Y2, and their scale the largest times one, in X5. Magnitudes are
+// compared as integers, which have the same order, but of which that of a NaN is the largest.
+#define ROUNDCONSTANTS \
 	VPCMPEQD Y15, Y15, Y15; \
 	VPSRLD $1, Y15, Y15; \
 	VBROADCASTSS fixed<>+8(SB), Y14; \
 	VMOVSS fixed<>+4(SB), X13
-#define FIXSCALES(at, r) \
-	VMOVUPS at(r), Y8; \
-	VMOVUPS at+32(r), Y9; \
-	VMOVUPS at+64(r), Y10; \
-	VMOVUPS at+96(r), Y11
-#define FIX(x, dst) \
-	VMULPS (x), Y8, Y0; \
-	VMULPS 32(x), Y9, Y1; \
-	VMULPS 64(x), Y10, Y2; \
-	VMULPS 96(x), Y11, Y3; \
+#define ROUND(one) \
 	VANDPS Y15, Y0, Y4; \
 	VANDPS Y15, Y1, Y5; \
 	VANDPS Y15, Y2, Y6; \
@@ -138,8 +137,7 @@ GLOBL fixed<>(SB), RODATA|NOPTR, $12
 	VPSHUFD $0xb1, X4, X5; \
 	VPMAXSD X5, X4, X4; \
 	VPMAXSD X13, X4, X4; \
-	VMULSS fixed<>+0(SB), X4, X5; \
-	VMOVSS X5, fixedGroup_scale(dst); \
+	VMULSS one, X4, X5; \
 	VDIVSS X4, X14, X4; \
 	VBROADCASTSS X4, Y4; \
 	VMULPS Y4, Y0, Y0; \
@@ -153,6 +151,9 @@ GLOBL fixed<>(SB), RODATA|NOPTR, $12
 	VPACKSSDW Y1, Y0, Y0; \
 	VPACKSSDW Y3, Y2, Y2; \
 	VPERMQ $0xd8, Y0, Y0; \
-	VPERMQ $0xd8, Y2, Y2; \
-	VMOVDQU Y0, (dst); \
-	VMOVDQU Y2, 32(dst)
+	VPERMQ $0xd8, Y2, Y2
+
+// UNITS are the units of 32 values, in Y8 to Y11, from their scales on. TIMESUNITS are weights times those.
+#define UNIT(at, y) VPMOVZXWD at, y; VPSLLD $16, y, y
+#define UNITS(at, r) UNIT(at+64(r), Y8); UNIT(at+80(r), Y9); UNIT(at+96(r), Y10); UNIT(at+112(r), Y11)
+#define TIMESUNITS(x) VMULPS (x), Y8, Y0; VMULPS 32(x), Y9, Y1; VMULPS 64(x), Y10, Y2; VMULPS 96(x), Y11, Y3

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -20,7 +21,7 @@ const (
 	KVF16  KVType = iota
 	KVF32         // for comparisons with float32 references
 	KVBF16        // half the bits of a float32: its range, and 8 bits of precision
-	KVQ8          // a signed byte each, with a float scale for 32 components of a key or a value (Q8_0 in other engines)
+	KVQ8          // a signed byte each, with a scale for 32 components of a key or a value (Q8_0 in other engines)
 )
 
 const kvTypes = int(KVQ8) + 1
@@ -44,7 +45,7 @@ func (t KVType) size() int { return [kvTypes]int{KVF16: 2, KVF32: 4, KVBF16: 2, 
 const maxFloat = 3e38
 
 // A KVLayout says how the keys or the values of one head lie in a block: in groups of 32 components. A group is rows of 32
-// numbers, and behind them 32 scales, one for each position, if the type has scales.
+// numbers, and behind them 32 scales, one for each position, if the type has scales: floats of keys, valueScales of values.
 //
 // A row of a key group is one component of 32 keys, so that a vector holds one component of consecutive keys and a score
 // needs no sum across it. A row of a value group is 32 components of one value, for the same reason. Either product reads a
@@ -52,7 +53,7 @@ const maxFloat = 3e38
 // key, or of two values, lie side by side.
 //
 // Shapes: keys [D, P], the last group being shorter if D is no multiple of 32; values [W/32, P, 32], W being D rounded up to
-// a multiple of 32; of bytes [D/2, P, 2] and [W/32, P/2, 32, 2]; scales [P] in each group.
+// a multiple of 32; of bytes [D/2, P, 2] and [W/32, P/2, 32, 2]; scales [P] in each group, of 4 bytes a position.
 type KVLayout struct {
 	Type  KVType
 	Keys  bool
@@ -75,7 +76,7 @@ func layoutOf(t KVType, dim int, keys bool) KVLayout {
 	l := KVLayout{Type: t, Keys: keys, dim: dim, pair: 1}
 	scales := 0
 	if t == KVQ8 {
-		l.pair, scales = 2, 4*KVBlock
+		l.pair, scales = 2, scalesBytes
 	}
 	l.row = KVBlock * l.pair * t.size()
 	l.group = l.rows(BlockCols)*l.row + scales
@@ -95,14 +96,36 @@ func (l *KVLayout) at(slot, c int) int {
 	return c/BlockCols*l.group + row/l.pair*l.row + (column*l.pair+row%l.pair)*l.Type.size()
 }
 
-// scaleAt is where the scale of component c of position slot begins.
-func (l *KVLayout) scaleAt(slot, c int) int {
+// scalesAt is where the scales of the group of component c begin.
+func (l *KVLayout) scalesAt(c int) int {
 	first := c &^ (BlockCols - 1)
 	rows := KVBlock
 	if l.Keys {
 		rows = min(BlockCols, l.dim-first)
 	}
-	return first/BlockCols*l.group + l.rows(rows)*l.row + 4*slot
+	return first/BlockCols*l.group + l.rows(rows)*l.row
+}
+
+// valueScales are the scales of 32 components of values: each that share of the value's unit, which is the same in all of its groups,
+// as its ratio is of 32767. So what the weights are multiplied with before they become integers is the same for all groups.
+//
+// A unit is the upper half of a float, not less than any scale of the value, and less than a 128th above the largest.
+type valueScales struct {
+	ratios [KVBlock]int16
+	units  [KVBlock]uint16
+}
+
+// scalesBytes is the size of a group's scales.
+const scalesBytes = 4 * KVBlock
+
+// valueScalesIn are those of the group of component c.
+func (l *KVLayout) valueScalesIn(block []byte, c int) *valueScales {
+	return (*valueScales)(unsafe.Pointer(unsafe.SliceData(block[l.scalesAt(c):][:scalesBytes])))
+}
+
+// unit is the unit of position slot.
+func (s *valueScales) unit(slot int) float32 {
+	return math.Float32frombits(uint32(s.units[slot]) << 16)
 }
 
 // Store writes x as position slot of a head's block: its key or its value.
@@ -113,8 +136,40 @@ func (l KVLayout) Store(block []byte, slot int, x []float32) {
 	if len(x) > l.dim || slot < 0 || slot >= KVBlock || len(block) < l.Bytes {
 		panic(fmt.Sprintf("kernel: %d components of %d at slot %d in %d bytes", len(x), l.dim, slot, len(block)))
 	}
+	if l.Type == KVQ8 {
+		l.storeBytes(block, slot, x)
+		return
+	}
 	for c := 0; c < len(x); c += BlockCols {
 		l.storePart(block, slot, c, x[c:min(c+BlockCols, len(x))])
+	}
+}
+
+// storeBytes is Store for KVQ8.
+func (l *KVLayout) storeBytes(block []byte, slot int, x []float32) {
+	scales := make([]float32, 0, 16) // more are allocated
+	for c := 0; c < len(x); c += BlockCols {
+		n := min(BlockCols, len(x)-c)
+		record, at := recordOf(x[c:c+n]), l.at(slot, c)
+		for i, code := range record[:n] {
+			if l.Keys {
+				block[at+i/2*l.row+i%2] = code
+			} else {
+				block[at+2*i] = code
+			}
+		}
+		scales = append(scales, math.Float32frombits(binary.NativeEndian.Uint32(record[recordScale:])))
+	}
+	for g, scale := range scales {
+		if l.Keys {
+			binary.NativeEndian.PutUint32(block[l.scalesAt(g*BlockCols)+4*slot:], math.Float32bits(scale))
+			continue
+		}
+		s := l.valueScalesIn(block, g*BlockCols)
+		s.units[slot], s.ratios[slot] = uint16((math.Float32bits(slices.Max(scales))+0xffff)>>16), 0
+		if unit := s.unit(slot); unit > 0 {
+			s.ratios[slot] = int16(math.RoundToEven(float64(scale) / float64(unit) * fixedMax))
+		}
 	}
 }
 
@@ -130,16 +185,7 @@ func (l *KVLayout) storePart(block []byte, slot, c int, x []float32) {
 		for i, v := range x {
 			binary.NativeEndian.PutUint32(block[at+i*step:], math.Float32bits(v))
 		}
-	case KVQ8:
-		record := recordOf(x)
-		for i, code := range record[:len(x)] {
-			if l.Keys {
-				block[at+i/2*step+i%2] = code
-			} else {
-				block[at+2*i] = code
-			}
-		}
-		copy(block[l.scaleAt(slot, c):][:4], record[recordScale:])
+	case KVQ8: // by storeBytes
 	case KVF16, KVBF16:
 		dst := halvesOf(block[at:])
 		if !l.Keys {
@@ -190,17 +236,16 @@ func (l *KVLayout) number(block []byte, slot, c int) float32 {
 	return float32(int8(number[0]))
 }
 
-// scales are those of the group of component c, which KVQ8 has.
-func (l *KVLayout) scales(block []byte, c int) *[KVBlock]float32 {
-	return (*[KVBlock]float32)(unsafe.Pointer(unsafe.SliceData(block[l.scaleAt(0, c):][:4*KVBlock])))
-}
-
 // scale is what component c of position slot is multiplied by. Types without scales have 1.
 func (l *KVLayout) scale(block []byte, slot, c int) float32 {
-	if l.Type != KVQ8 {
+	switch {
+	case l.Type != KVQ8:
 		return 1
+	case l.Keys:
+		return math.Float32frombits(binary.NativeEndian.Uint32(block[l.scalesAt(c)+4*slot:]))
 	}
-	return l.scales(block, c)[slot]
+	s := l.valueScalesIn(block, c)
+	return float32(s.ratios[slot]) * (1.0 / fixedMax) * s.unit(slot)
 }
 
 // halvesOf gives bytes as 16-bit numbers; they start at an even address.

@@ -9,6 +9,9 @@ type kvFunc func(args *kvArgs)
 func fixAVX2(args *fixArgs)
 
 //go:noescape
+func weighAVX2(args *weighArgs)
+
+//go:noescape
 func keysF16AVX2X1(args *kvArgs)
 
 //go:noescape

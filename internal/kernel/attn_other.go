@@ -13,3 +13,5 @@ func mulBytes(p *KVProduct, block int) { mulBytesGo(p, block) }
 func quantizePart(record *[RecordBytes]byte, x *[BlockCols]float32) { quantizeBlock(record, x) }
 
 func fix(a *fixArgs) { fixGo(a) }
+
+func weigh(a *weighArgs) { weighGo(a) }

@@ -54,7 +54,7 @@ type KVProduct struct {
 
 	order   [2 * KVTileBlocks]unsafe.Pointer // the blocks of Table, and as many of those that come next
 	fixed   []fixedGroup                     // of bytes: queries [Rows, groups of D], or weights of a block [groups of W, KVTileRows]
-	fix     fixArgs                          // what weights are made of
+	weigh   weighArgs                        // what weights are made of
 	args    kvArgs
 	streams kvStreamArgs
 }
@@ -136,10 +136,10 @@ func (p *KVProduct) mulBytes(positions int, fresh bool) {
 		p.clear(p.B.dim)
 	}
 	p.Reserve(p.B.dim)
-	p.fix = fixArgs{dst: &p.fixed[0], ldx: uintptr(p.AStride) * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
+	p.weigh = weighArgs{dst: &p.fixed[0], ldx: uintptr(p.AStride) * 4, lds: uintptr(p.B.group), rows: p.Rows, groups: groupsOf(p.B.dim)}
 	for i := 0; i*KVBlock < positions; i++ {
-		p.fix.x, p.fix.scales = &p.A[i*KVBlock], (*float32)(unsafe.Add(p.order[i], p.B.scaleAt(0, 0)))
-		fix(&p.fix)
+		p.weigh.x, p.weigh.scales = &p.A[i*KVBlock], (*valueScales)(unsafe.Add(p.order[i], p.B.scalesAt(0)))
+		weigh(&p.weigh)
 		mulBytes(p, i)
 	}
 }

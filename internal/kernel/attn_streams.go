@@ -45,10 +45,10 @@ type kvStream struct {
 	atA      int            // how far the piece is in A,
 	atDst    int            // and in dst
 	steps    [3]kvStep      // to the next piece: from the first half of a group, or a whole one; from the second half; between blocks
-	more     kvPlace        // of floats: bits that a piece has all 0 if it is the first of its sums, which dst does not have yet
+	more     kvPlace        // bits that a piece has all 0 if it is the first of its sums, which dst does not have yet
 	keys     uintptr        // 1 if these are keys
-	fixed    unsafe.Pointer // of values of bytes: fixed groups of the piece, in weights
-	weights  [KVStreamRows*weightBytes + 63]byte
+	fixed    unsafe.Pointer // of values of bytes: fixed groups of the piece, and behind them weights times units of the block
+	weights  [KVStreamRows*(fixedStride+2*BlockCols) + 63]byte
 }
 
 // A kvStep leads to another piece.
@@ -60,8 +60,8 @@ type kvPlace struct{ at, block uintptr }
 // floatPiece is the size of a piece of floats of 16 bits: half a group.
 const floatPiece = KVBlock * BlockCols
 
-// weightBytes is how far the fixed groups of rows lie apart: a multiple of half a line.
-const weightBytes = 96
+// fixedStride is how far the fixed groups of rows lie apart: a multiple of half a line.
+const fixedStride = 96
 
 // SegmentsTogether is how many segments are done in one go, at best, by the tier in use where rows are few.
 func SegmentsTogether() int {
@@ -126,17 +126,15 @@ func sortSegments(k, v *KVProduct, keys, values []KVSegment) {
 // keysOf makes the stream one of keys.
 func (s *kvStream) keysOf(p *KVProduct, segment *KVSegment) {
 	s.list(&p.B, segment)
-	scores := segment.Scores[:p.Rows*KVSegmentKeys]
-	s.keys, s.dst, s.ldd = 1, &scores[0], KVSegmentKeys*4
+	s.keys, s.dst, s.ldd = 1, &segment.Scores[:p.Rows*KVSegmentKeys][0], KVSegmentKeys*4
+	s.more = kvPlace{at: ^uintptr(0)}
 	if p.B.Type == KVQ8 {
-		clear(scores)
 		s.a, s.lda = unsafe.Pointer(&p.fixed[0]), uintptr(groupsOf(p.B.dim))*fixedBytes
 		s.steps = [...]kvStep{{int(fixedBytes), 0}, {}, {-int(s.lda), 4 * KVBlock}}
 		return
 	}
 	s.a, s.lda = unsafe.Pointer(&p.A[:(p.Rows-1)*p.AStride+p.B.dim][0]), uintptr(p.AStride)*4
 	s.steps = [...]kvStep{{2 * KVBlock, 0}, {2 * KVBlock, 0}, {-4 * p.B.dim, 4 * KVBlock}}
-	s.more = kvPlace{at: ^uintptr(0)}
 }
 
 // valuesOf makes the stream one of values.
@@ -146,12 +144,10 @@ func (s *kvStream) valuesOf(p *KVProduct, segment *KVSegment) {
 	s.keys, s.dst, s.ldd = 0, &segment.Values[:(p.Rows-1)*p.DstStride+p.B.dim][0], uintptr(p.DstStride)*4
 	s.a, s.lda = unsafe.Pointer(&weights[0]), KVSegmentKeys*4
 	if p.B.Type == KVQ8 {
-		for r := range p.Rows {
-			clear(segment.Values[r*p.DstStride:][:p.B.dim])
-		}
 		s.fixed = unsafe.Add(unsafe.Pointer(&s.weights), -uintptr(unsafe.Pointer(&s.weights))&63) // a store to two lines takes longer
-		s.lda = weightBytes                                                                       // what is fixed is A then
+		s.lda = fixedStride                                                                       // what is fixed is A then
 		s.steps = [...]kvStep{{0, 4 * KVTileCols}, {}, {4 * KVBlock, back}}
+		s.more = kvPlace{block: ^uintptr(0)}
 		return
 	}
 	s.steps = [...]kvStep{{2 * KVBlock, 0}, {-2 * KVBlock, 4 * KVTileCols}, {4 * KVBlock, back}}

@@ -7,7 +7,7 @@
 // of bytes the scales behind them. Meanwhile the sums of the others wait in dst. The two products differ in how A and dst go on from
 // piece to piece, which the arguments say; of bytes also in what is done with a group's sums. 4 rows take 16 columns of a piece and
 // then the others. Of BF16, dst has the columns in the order that BF16 of attn_avx2_amd64.h gives them, until sortColumns.
-// Tails: none, a group has 32 rows. Dst is set, of bytes added to.
+// Tails: none, a group has 32 rows. Dst is set.
 // Bound: memory. Each step asks for one line of the next pieces, of each stream in turn: 4 lines of all of them for each piece that
 // is done. That order matters, as the processor looks ahead in streams that it sees advance together.
 //
@@ -198,12 +198,12 @@ rest: \
 #define PAIRS2(row, at, a) ALLSTEP2(row, 32, BYPAIR, at, a)
 #define PAIRS3(row, at, a) ALLSTEP3(row, 32, MAC, at, a)
 #define PAIRS4(row, at, a) STEP4(row, MAC, at, a)
-#define RESTSCORES(each) MOVQ $32, CX; SCORES(each)
 #define OFKEYS CMPQ kvStream_keys(DX), $0
 
 // FIXING makes fixed groups of the weights of the next stream, if it is one of values, times the scales of its piece: they are what
-// A is then. So nothing waits for them. The first stream does its own besides.
-#define FIXING(fixes) \
+// A is then. So nothing waits for them. The first stream does its own besides. Weights times units wait behind the groups, as they are
+// the same for all pieces of a block.
+#define FIXING(weights, groups) \
 	LEAQ kvStreamArgs_of(AX), BX; \
 	MOVQ DX, CX; \
 	CMPQ DX, BX; \
@@ -222,12 +222,20 @@ fix: \
 	MOVQ kvStreamArgs_block(AX), R11; \
 	MOVQ kvStream_blocks(CX)(R11*1), R11; \
 	ADDQ kvStreamArgs_at(AX), R11; \
-	FIXSCALES(1024, R11); \
+	MOVQ kvStream_fixed(CX), R13; \
+	CMPQ kvStreamArgs_at(AX), $0; \
+	JNE multiply; \
+	UNITS(1024, R11); \
 	MOVQ kvStream_a(CX), R11; \
 	ADDQ kvStream_atA(CX), R11; \
-	MOVQ kvStream_fixed(CX), R13; \
-	FIXCONSTANTS; \
-	fixes; \
+	ROUNDCONSTANTS; \
+	weights; \
+	MOVQ kvStreamArgs_block(AX), R11; \
+	MOVQ kvStream_blocks(CX)(R11*1), R11; \
+multiply: \
+	VMOVDQU 1024(R11), Y8; \
+	VMOVDQU 1056(R11), Y9; \
+	groups; \
 	ADDQ $kvStream__size, CX; \
 	LEAQ kvStream__size(DX), R13; \
 	CMPQ CX, R13; \
@@ -238,50 +246,89 @@ fixed: \
 	MOVQ kvStream_fixed(DX), R8; \
 ready:
 
-#define FIX1 FIX(R11, R13)
-#define FIXMORE ADDQ $(4*const_KVSegmentKeys), R11; ADDQ $const_weightBytes, R13; FIX1
-#define FIX2 FIX1; FIXMORE
-#define FIX3 FIX2; FIXMORE
-#define FIX4 FIX3; FIXMORE
+#define ROWWEIGHTS(r) \
+	TIMESUNITS(R11); \
+	ROUND(fixed<>+12(SB)); \
+	VMOVDQU Y0, WAITING(r); \
+	VMOVDQU Y2, 32+WAITING(r); \
+	VMOVSS X5, (r*const_fixedStride+fixedGroup_scale)(R13)
+#define WAITING(r) (const_KVStreamRows*const_fixedStride+64*r)(R13)
+#define WEIGHTS1 ROWWEIGHTS(0)
+#define WEIGHTS2 WEIGHTS1; ADDQ $(4*const_KVSegmentKeys), R11; ROWWEIGHTS(1)
+#define WEIGHTS3 WEIGHTS2; ADDQ $(4*const_KVSegmentKeys), R11; ROWWEIGHTS(2)
+#define WEIGHTS4 WEIGHTS3; ADDQ $(4*const_KVSegmentKeys), R11; ROWWEIGHTS(3)
+
+#define ROWGROUP(r) \
+	VPMULHRSW WAITING(r), Y8, Y0; \
+	VPMULHRSW 32+WAITING(r), Y9, Y1; \
+	VMOVDQU Y0, (r*const_fixedStride)(R13); \
+	VMOVDQU Y1, (r*const_fixedStride+32)(R13)
+#define GROUPS1 ROWGROUP(0)
+#define GROUPS2 GROUPS1; ROWGROUP(1)
+#define GROUPS3 GROUPS2; ROWGROUP(2)
+#define GROUPS4 GROUPS3; ROWGROUP(3)
 
 // BYTES does a piece of 1 to 3 rows.
-#define BYTES(fixes, zero, step, first, second) \
-	FIXING(fixes); \
+#define BYTES(weights, groups, zero, step, first, second) \
+	FIXING(weights, groups); \
 	zero; \
 	PIECE(step, PAIRS, steps); \
 	FIFTH; \
+	MOVQ args+0(FP), AX; \
 	MOVQ 0(SP), DX; \
+	FIRSTPIECE; \
+	JZ new; \
+	XORL CX, CX; \
 	OFKEYS; \
 	JEQ values; \
-	ALLSCORES(first, second); \
+	ALLSCORES(SCORE, first, second); \
 	JMP end; \
 values: \
-	ALLSUMS(first, second); \
+	ALLSUMS(WEIGHED, first, second); \
+	JMP end; \
+new: \
+	OFKEYS; \
+	JEQ newValues; \
+	ALLSCORES(NEWSCORE, first, second); \
+	JMP end; \
+newValues: \
+	ALLSUMS(NEWWEIGHED, first, second); \
+end:
+
+// ENDFOUR does what comes after 16 columns of 4 rows. A scale is so many bytes behind the first one.
+#define ENDFOUR(scale, new, values, newValues, end) \
+	MOVQ args+0(FP), AX; \
+	MOVQ 0(SP), DX; \
+	FIRSTPIECE; \
+	JZ new; \
+	MOVL $scale, CX; \
+	OFKEYS; \
+	JEQ values; \
+	SCORES(SCORE, EACH4); \
+	JMP end; \
+values: \
+	SUMS(WEIGHED, EACH4); \
+	JMP end; \
+new: \
+	MOVL $scale, CX; \
+	OFKEYS; \
+	JEQ newValues; \
+	SCORES(NEWSCORE, EACH4); \
+	JMP end; \
+newValues: \
+	SUMS(NEWWEIGHED, EACH4); \
 end:
 
 #define FOURBYTES \
-	FIXING(FIX4); \
+	FIXING(WEIGHTS4, GROUPS4); \
 	ZERO4; \
 	PIECE(PAIRS4, PAIRS, first); \
 	FIFTH; \
-	MOVQ 0(SP), DX; \
-	OFKEYS; \
-	JEQ values; \
-	SCORES(EACH4); \
-	JMP rest; \
-values: \
-	SUMS(EACH4); \
-rest: \
+	ENDFOUR(0, new, values, newValues, end); \
 	BACK; \
 	ZERO4; \
 	REST(PAIRS4, PAIRS, second); \
-	OFKEYS; \
-	JEQ others; \
-	RESTSCORES(EACH4); \
-	JMP end; \
-others: \
-	SUMS(EACH4); \
-end:
+	ENDFOUR(32, newRest, valuesRest, newValuesRest, endRest)
 
 // sortColumns puts the columns of BF16 in order, 16 at a time.
 //
@@ -336,15 +383,15 @@ TEXT ·streamsBF16AVX2X4(SB), NOSPLIT, $16-8
 
 // func streamsQ8AVX2X1(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, BYTES(FIX1, ZEROALL1, PAIRS1, FIRST1, SECOND1), WHOLE, 1152)
+	STREAMS(NOTHING, BYTES(WEIGHTS1, GROUPS1, ZEROALL1, PAIRS1, FIRST1, SECOND1), WHOLE, 1152)
 
 // func streamsQ8AVX2X2(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, BYTES(FIX2, ZEROALL2, PAIRS2, FIRST2, SECOND2), WHOLE, 1152)
+	STREAMS(NOTHING, BYTES(WEIGHTS2, GROUPS2, ZEROALL2, PAIRS2, FIRST2, SECOND2), WHOLE, 1152)
 
 // func streamsQ8AVX2X3(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, BYTES(FIX3, ZEROALL3, PAIRS3, FIRST3, SECOND3), WHOLE, 1152)
+	STREAMS(NOTHING, BYTES(WEIGHTS3, GROUPS3, ZEROALL3, PAIRS3, FIRST3, SECOND3), WHOLE, 1152)
 
 // func streamsQ8AVX2X4(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X4(SB), NOSPLIT, $16-8

@@ -104,33 +104,84 @@ func TestFixedNumbersAreNearTheOriginals(t *testing.T) {
 
 func TestFixedNumbersAreTheSameOnEachTier(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
-	for _, rows := range []int{1, 2, 12} {
-		for _, special := range [][]float32{{0}, {float32(math.NaN())}, {float32(math.Inf(-1))}, {math.MaxFloat32, 1e-40}} {
-			const groups, ldx, lds = 3, 40, 50
-			scale := math.Exp2(float64(r.IntN(200) - 100))
-			x, scales := randomFloats(r, rows*ldx, scale, special...), randomFloats(r, groups*lds, scale)
-			run := func(f func(*fixArgs)) []fixedGroup {
-				dst := make([]fixedGroup, groups*KVTileRows)
-				f(&fixArgs{&dst[0], &x[0], 4 * ldx, &scales[0], 4 * lds, rows, groups})
+	for _, n := range []int{1, 2, 12} {
+		for _, special := range specialNumbers {
+			x := randomFloats(r, n*BlockCols, math.Exp2(float64(r.IntN(200)-100)), special...)
+			sameGroups(t, fmt.Sprintf("%d groups with %v", n, special), func() []fixedGroup {
+				dst := make([]fixedGroup, n)
+				fix(&fixArgs{&dst[0], &x[0], n})
 				return dst
+			})
+		}
+	}
+}
+
+func TestWeightsTimesScalesAreTheSameOnEachTier(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	for _, rows := range []int{1, 2, 12} {
+		for _, special := range specialNumbers {
+			const groups, ldx = 3, 40
+			x := randomFloats(r, rows*ldx, math.Exp2(float64(r.IntN(200)-100)), special...)
+			l := ValueLayout(KVQ8, groups*BlockCols)
+			block := make([]byte, l.Bytes)
+			for slot := range KVBlock {
+				l.Store(block, slot, randomFloats(r, groups*BlockCols, math.Exp2(float64(r.IntN(40)-20))))
 			}
-			want := run(fixGo)
-			for _, tier := range vectorTiers() {
-				onTier(tier, func() {
-					same := func(a, b fixedGroup) bool {
-						return a == b || a.pairs == b.pairs && a.scale != a.scale && b.scale != b.scale
-					}
-					if got := run(fix); !slices.EqualFunc(got, want, same) {
-						t.Fatalf("%v: %d rows with %v: got %v, want %v", tier, rows, special, got, want)
-					}
-				})
+			sameGroups(t, fmt.Sprintf("%d rows with %v", rows, special), func() []fixedGroup {
+				dst := make([]fixedGroup, groups*KVTileRows)
+				weigh(&weighArgs{&dst[0], &x[0], 4 * ldx, l.valueScalesIn(block, 0), uintptr(l.group), rows, groups})
+				return dst
+			})
+		}
+	}
+}
+
+// specialNumbers are such as tiers may treat in different ways.
+var specialNumbers = [][]float32{{0}, {float32(math.NaN())}, {float32(math.Inf(-1))}, {math.MaxFloat32, 1e-40}}
+
+// sameGroups compares what f makes on each tier with plain Go's. One NaN is as good as another.
+func sameGroups(t *testing.T, what string, f func() []fixedGroup) {
+	t.Helper()
+	var want []fixedGroup
+	onTier(generic, func() { want = f() })
+	same := func(a, b fixedGroup) bool {
+		return a == b || a.pairs == b.pairs && a.scale != a.scale && b.scale != b.scale
+	}
+	for _, tier := range vectorTiers() {
+		onTier(tier, func() {
+			if got := f(); !slices.EqualFunc(got, want, same) {
+				t.Fatalf("%v: %s: got %v, want %v", tier, what, got, want)
+			}
+		})
+	}
+}
+
+func TestWeightsTimesScalesAreNearTheProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	const groups = 4
+	l := ValueLayout(KVQ8, groups*BlockCols)
+	block, dst := make([]byte, l.Bytes), make([]fixedGroup, groups*KVTileRows)
+	for i := range 64 {
+		for slot := range KVBlock {
+			l.Store(block, slot, randomFloats(r, groups*BlockCols, math.Exp2(float64(i-32)+4*r.Float64())))
+		}
+		x, largest := randomFloats(r, BlockCols, 1), 0.0
+		weigh(&weighArgs{&dst[0], &x[0], 0, l.valueScalesIn(block, 0), uintptr(l.group), 1, groups})
+		for at := range groups * KVBlock {
+			largest = max(largest, math.Abs(float64(x[at%KVBlock]*l.scale(block, at%KVBlock, at/KVBlock*BlockCols))))
+		}
+		for at := range groups * KVBlock {
+			g, slot := at/KVBlock, at%KVBlock
+			got, want := float64(dst[g*KVTileRows].number(slot))*float64(dst[g*KVTileRows].scale), float64(x[slot]*l.scale(block, slot, g*BlockCols))
+			if math.Abs(got-want) > 1.02/fixedMax*largest {
+				t.Fatalf("weight %d of group %d is %v, want %v, the largest being %v", slot, g, got, want, largest)
 			}
 		}
 	}
 }
 
 func TestStoredNumbersAreNearTheOriginals(t *testing.T) {
-	tolerances := map[KVType]float64{KVF16: 0x1p-11, KVF32: 0, KVBF16: 0x1p-8, KVQ8: 1.0 / 254} // of the largest component
+	tolerances := map[KVType]float64{KVF16: 0x1p-11, KVF32: 0, KVBF16: 0x1p-8, KVQ8: 1.0/254 + 0.51/fixedMax} // of the largest component
 	r := rand.New(rand.NewPCG(11, 12))
 	const dim = 40
 	for _, typ := range allKVTypes {

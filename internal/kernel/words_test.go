@@ -62,6 +62,7 @@ var arm64Encodings = [][2]string{
 	{"0 1 0 01110 10 0 mmmmm 10100 1 nnnnn ddddd", "smmla vD.4s, vN.16b, vM.16b"},
 	{"0 0 0 01110 00 1 mmmmm 1100 00 nnnnn ddddd", "smull vD.8h, vN.8b, vM.8b"},
 	{"0 1 0 01110 00 1 mmmmm 1100 00 nnnnn ddddd", "smull2 vD.8h, vN.16b, vM.16b"},
+	{"0 1 1 01110 01 1 mmmmm 10110 1 nnnnn ddddd", "sqrdmulh vD.8h, vN.8h, vM.8h"},
 	{"0 1 0 011110 01sssss 00000 1 nnnnn ddddd", "sshr vD.4s, vN.4s, #R"},
 	{"0 0 0 011110 0010000 10100 1 nnnnn ddddd", "sxtl vD.4s, vN.4h"},
 	{"0 0 0 011110 0001000 10100 1 nnnnn ddddd", "sxtl vD.8h, vN.8b"},

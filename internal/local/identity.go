@@ -21,7 +21,7 @@ const DefaultDiskBytes = 8 << 30
 const sampleBytes = 16 << 10
 
 // arithmetic is the version of what kernels compute and how a block holds it; it changes when bits do.
-const arithmetic = 3
+const arithmetic = 4
 
 // openDisk returns where blocks of the cache are kept on the disk; nil if they are not.
 func openDisk(b *bundle.Bundle, opt Options) (*disk.Store, error) {

@@ -68,6 +68,7 @@ var words = map[string]word{
 	"smmla 4s,16b,16b":  {0x4E80A400, "dnm"},
 	"smull 8h,8b,8b":    {0x0E20C000, "dnm"},
 	"smull2 8h,16b,16b": {0x4E20C000, "dnm"},
+	"sqrdmulh 8h,8h,8h": {0x6E60B400, "dnm"},
 	"sshr 4s,4s,#":      {0x4F000400, "dnr"},
 	"sxtl 4s,4h":        {0x0F10A400, "dn"},
 	"sxtl 8h,8b":        {0x0F08A400, "dn"},

@@ -9,6 +9,7 @@ package main
 const (
 	fixedPairs  = 64 // the numbers of A, before their scale
 	fixedBytes  = fixedPairs + 4
+	fixedMax    = 32767.0
 	fixedRows   = 12  // KVTileRows: so many groups follow each other for the same columns
 	scalesBytes = 128 // the scales of keys or values, behind their rows
 )
@@ -126,58 +127,95 @@ func (k attnNeon) nextGroup(a int) {
 	}
 }
 
-// fix prints what fixGo does. A NaN becomes the least number, and the scale NaN. None is larger than 32767, so that taking 16 of its
-// 32 bits is enough.
+// fix prints what fixGo and weighGo do.
 //
-// R1 dst, R2 x, R3 bytes between its rows, R4 scales, R5 bytes between them, R6 groups left, R7 the group, R8 the row of x, R9
-// scratch, R10 rows left. V16 to V23 scales, V28 and V29 32767 and its inverse, V30 the least largest magnitude, V31 -32768.
+// R1 dst, R2 x, R9 scratch; of fix R3 groups left; of weigh R3 bytes between rows of x, R4 scales, R5 bytes between them, R6 groups
+// left, R7 the group, R8 its scales, R10 rows left. V0, V2, V4 and V6 a row's integers, V9 their scale, V16 to V23 units. See round.
 func (p *printer) fix() {
-	p.floats("fixed", 32767, 1.0/32767, 0x1p-100, -32768)
+	p.floats("fixed", fixedMax, 1.0/fixedMax, 0x1p-100, (1<<15)/(fixedMax*fixedMax), -32768)
 	p.begin("fixNEON", "args *fixArgs", "")
-	for i, field := range []string{"dst", "x", "ldx", "scales", "lds", "groups"} {
+	for i, field := range []string{"dst", "x", "groups"} {
 		p.op("MOVD fixArgs_%s(R0), R%d", field, 1+i)
 	}
-	p.op("MOVD $fixed<>(SB), R9")
-	for i := range 3 {
-		p.op("FMOVS %d(R9), F%d", 4*i, 28+i)
-	}
-	p.op("ADD $12, R9")
-	p.op("VLD1R (R9), [V31.S4]")
+	p.roundConstants()
 	p.label("group")
-	p.op("MOVD R1, R7")
-	p.op("MOVD R2, R8")
-	p.op("MOVD fixArgs_rows(R0), R10")
-	p.op("MOVD R4, R9")
-	p.loadNext(9, 16)
-	p.load(9, 20)
+	p.loadNext(2, 0)
+	p.loadNext(2, 4)
+	p.round(29)
+	p.op("FMOVS F9, %d(R1)", fixedPairs)
+	p.op("FSTPQ (F0, F2), (R1)")
+	p.op("FSTPQ (F4, F6), 32(R1)")
+	p.op("ADD $%d, R1", fixedBytes)
+	p.op("SUB $1, R3")
+	p.op("CBNZ R3, group")
+	p.op("RET")
+
+	p.begin("weighNEON", "args *weighArgs", "")
+	for i, field := range []string{"dst", "x", "ldx", "scales", "lds"} {
+		p.op("MOVD weighArgs_%s(R0), R%d", field, 1+i)
+	}
+	p.op("MOVD weighArgs_rows(R0), R10")
+	p.roundConstants()
+	for i := range 4 {
+		p.op("FMOVQ %d(R4), F%d", fixedPairs+16*i, 17+2*i)
+		p.v("shll v%d.4s, v%d.4h, #16", 16+2*i, 17+2*i)
+		p.v("shll2 v%d.4s, v%d.8h, #16", 17+2*i, 17+2*i)
+	}
 	p.label("row")
-	p.op("MOVD R8, R9")
+	p.op("MOVD R2, R9")
 	p.loadNext(9, 0)
 	p.load(9, 4)
 	p.four("fmul {0}.4s, {0}.4s, {16}.4s")
 	p.four("fmul {4}.4s, {4}.4s, {20}.4s")
+	p.round(31)
+	p.op("MOVD R1, R7")
+	p.op("MOVD R4, R8")
+	p.op("MOVD weighArgs_groups(R0), R6")
+	p.label("groups")
+	p.op("FMOVS F9, %d(R7)", fixedPairs)
+	p.op("FLDPQ (R8), (F10, F11)")
+	p.op("FLDPQ 32(R8), (F12, F13)")
+	for i := range 4 {
+		p.v("sqrdmulh v%d.8h, v%d.8h, v%d.8h", 10+i, 10+i, 2*i)
+	}
+	p.op("FSTPQ (F10, F11), (R7)")
+	p.op("FSTPQ (F12, F13), 32(R7)")
+	p.op("ADD $%d, R7", fixedRows*fixedBytes)
+	p.op("ADD R5, R8")
+	p.op("SUB $1, R6")
+	p.op("CBNZ R6, groups")
+	p.op("ADD R3, R2")
+	p.op("ADD $%d, R1", fixedBytes)
+	p.op("SUB $1, R10")
+	p.op("CBNZ R10, row")
+	p.op("RET")
+}
+
+// roundConstants loads what round needs: V28 32767 and V29 its inverse, V30 the least largest magnitude, V31 2^15/32767^2 and V27
+// -32768.
+func (p *printer) roundConstants() {
+	p.op("MOVD $fixed<>(SB), R9")
+	for i := range 4 {
+		p.op("FMOVS %d(R9), F%d", 4*i, 28+i)
+	}
+	p.op("ADD $16, R9")
+	p.op("VLD1R (R9), [V27.S4]")
+}
+
+// round makes 32 numbers, in V0 to V7, integers of 16 bits in V0, V2, V4 and V6, and their scale the largest magnitude times the
+// number in a register, in V9. A NaN becomes the least number, and the scale NaN. None is larger than 32767, so that taking 16 of its
+// 32 bits is enough. It changes V8 to V15.
+func (p *printer) round(one int) {
 	p.largest("fmaxv")
 	p.op("FMAXS F30, F8, F8")
-	p.op("FMULS F29, F8, F9")
-	p.op("FMOVS F9, %d(R7)", fixedPairs)
+	p.op("FMULS F%d, F8, F9", one)
 	p.op("FDIVS F8, F28, F8")
 	for _, first := range []string{"{0}", "{4}"} {
 		p.four("fmul " + first + ".4s, " + first + ".4s, v8.s[0]")
-		p.four("fmaxnm " + first + ".4s, " + first + ".4s, v31.4s")
+		p.four("fmaxnm " + first + ".4s, " + first + ".4s, v27.4s")
 		p.four("fcvtns " + first + ".4s, " + first + ".4s")
 	}
 	p.narrow()
-	p.op("FSTPQ (F0, F2), (R7)")
-	p.op("FSTPQ (F4, F6), 32(R7)")
-	p.op("ADD $%d, R7", fixedBytes)
-	p.op("ADD R3, R8")
-	p.op("SUB $1, R10")
-	p.op("CBNZ R10, row")
-	p.op("ADD $%d, R1", fixedRows*fixedBytes)
-	p.op("ADD R5, R4")
-	p.op("SUB $1, R6")
-	p.op("CBNZ R6, group")
-	p.op("RET")
 }
 
 // largest sets V8 to the largest magnitude of V0 to V7, across a vector by fmaxv, of which a NaN stays, or by fmaxnmv. It changes V8
