@@ -34,11 +34,14 @@ var quantPattern = regexp.MustCompile(`(?i)(?:^|[-._])((?:UD-)?(?:I?Q[0-9]+(?:_[
 
 // quantizationOf reads the quantisation from the name of a GGUF file.
 func quantizationOf(file string) string {
-	all := quantPattern.FindAllStringSubmatch(stem(file), -1)
-	if len(all) == 0 {
-		return ""
+	last, rest := "", stem(file)
+	for {
+		at := quantPattern.FindStringSubmatchIndex(rest)
+		if at == nil {
+			return strings.ToUpper(last)
+		}
+		last, rest = rest[at[2]:at[3]], rest[at[3]:] // the sign behind one may be the one before the next
 	}
-	return strings.ToUpper(all[len(all)-1][1])
 }
 
 // stem is the name of a GGUF file without folder, ending and split suffix.

@@ -393,6 +393,8 @@ func TestQuantizationIsReadFromFileNames(t *testing.T) {
 		"model.gguf":                      "",
 		"Qwen3-4B-Instruct-2507.gguf":     "",
 		"q8-study-Q5_K_S.gguf":            "Q5_K_S",
+		"q06-Q4_0.gguf":                   "Q4_0", // was Q06: both share a sign
+		"m-bf16.Q8_0.gguf":                "Q8_0",
 	} {
 		if got := quantizationOf(file); got != want {
 			t.Errorf("quantizationOf(%q) = %q, want %q", file, got, want)
