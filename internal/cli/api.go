@@ -76,7 +76,7 @@ func newAPI(env *Env) *cobra.Command {
 	flags.StringVarP(&f.method, "method", "X", "", "method, in place of the first argument")
 	flags.StringVarP(&f.data, "data", "d", "", "body to send: JSON, @FILE, or - for standard input")
 	flags.StringArrayVarP(&f.fields, "field", "F", nil, "field of the body, as name=JSON, name=text or name=@FILE; of the query for GET")
-	flags.StringArrayVarP(&f.texts, "raw-field", "f", nil, "the same, always as text")
+	flags.StringArrayVarP(&f.texts, "raw-field", "f", nil, "as --field, always as text")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil, "header to send, as 'Name: value'")
 	flags.StringArrayVar(&f.query, "query", nil, "parameter to send, as name=value")
 	flags.BoolVarP(&f.include, "include", "i", false, "print status and headers to standard error")
@@ -91,27 +91,31 @@ func (f *apiFlags) list(env *Env) error {
 			Method  string `json:"method"`
 			Path    string `json:"path"`
 			Scope   string `json:"scope"`
+			Also    string `json:"also,omitempty"` // another scope that is enough
 			Summary string `json:"summary"`
 		}
 		var rows []row
 		for _, r := range server.Routes() {
-			rows = append(rows, row{r.Method, r.Path, string(r.Scope), r.Summary})
+			rows = append(rows, row{r.Method, r.Path, string(r.Scope), string(r.Also), r.Summary})
 		}
 		return printJSON(env, rows)
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "METHOD\tPATH\tSCOPE\tWHAT")
 	for _, r := range server.Routes() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Method, r.Path, scopeText(r.Scope), r.Summary)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Method, r.Path, scopeText(&r), r.Summary)
 	}
 	return w.Flush()
 }
 
-func scopeText(s server.Scope) string {
-	if s == "" {
+func scopeText(r *server.Route) string {
+	switch {
+	case r.Scope == "":
 		return "open"
+	case r.Also != "":
+		return string(r.Scope) + " or " + string(r.Also)
 	}
-	return string(s)
+	return string(r.Scope)
 }
 
 // describe prints what there is to know about a path.
@@ -126,10 +130,13 @@ func (f *apiFlags) describe(env *Env, path string) error {
 		if r.Doc != "" {
 			fmt.Fprintf(env.Stdout, "  %s\n", r.Doc)
 		}
-		for _, line := range [][2]string{{"scope", scopeText(r.Scope)}, {"body", r.In}, {"answer", r.Out}, {"events", r.Events}} {
+		for _, line := range [][2]string{{"scope", scopeText(&r)}, {"body", r.In}, {"answer", r.Out}, {"events", r.Events}} {
 			if line[1] != "" {
 				fmt.Fprintf(env.Stdout, "  %-7s %s\n", line[0], line[1])
 			}
+		}
+		for _, q := range r.Query {
+			fmt.Fprintf(env.Stdout, "  query   %s: %s\n", q.Name, q.Doc)
 		}
 	}
 	if !found {
