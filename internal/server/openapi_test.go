@@ -202,6 +202,28 @@ func TestTheReferencePageLoadsNothing(t *testing.T) {
 	}
 }
 
+func TestTheReferencePageTellsReadersOfScreensWhatColumnsMean(t *testing.T) {
+	s := say(t, "ok<|im_end|>")
+	page := s.do(http.MethodGet, "/api", "").body
+	if tables, headers := strings.Count(page, "<table"), strings.Count(page, "<tr><th scope=\"col\">"); tables < 2 || headers != tables {
+		t.Errorf("%d tables, %d of them with headers", tables, headers)
+	}
+	for _, want := range []string{"<main>", "<nav aria-label=", `name="color-scheme" content="light dark"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// On a phone the page was wider than the screen: names and types of fields kept to one line.
+func TestTheReferencePageFitsNarrowScreens(t *testing.T) {
+	_, narrow, found := strings.Cut(referenceCSS, "@media (max-width: 40rem) {")
+	narrow, _, _ = strings.Cut(narrow, "\n}\n")
+	if !found || !strings.Contains(narrow, "overflow-wrap: anywhere") || !strings.Contains(narrow, "td:nth-child(2) { min-width: 0; white-space: normal; }") {
+		t.Errorf("the style for narrow screens is %s", narrow)
+	}
+}
+
 func TestPathsOfOtherProgramsAreSentToOurs(t *testing.T) {
 	s := say(t, "ok<|im_end|>")
 	for _, path := range []string{"/api/v0/models", "/api/v1/chat", "/api/v1"} {
