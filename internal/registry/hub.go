@@ -44,8 +44,9 @@ func snapshotOf(dir string) (string, bool) {
 	var newest time.Time
 	found := ""
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.IsDir() && (found == "" || info.ModTime().After(newest)) {
-			newest, found = info.ModTime(), filepath.Join(snapshots, e.Name())
+		path := filepath.Join(snapshots, e.Name())
+		if info, err := os.Stat(path); err == nil && info.IsDir() && (found == "" || info.ModTime().After(newest)) {
+			newest, found = info.ModTime(), path
 		}
 	}
 	return found, found != ""

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sampo-ai/sampo/internal/weights"
@@ -31,27 +32,24 @@ var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // are the model's defaults; its system messages are for its own clients.
 func ollamaModels(dir string) []Model {
 	var all []Model
-	root := filepath.Join(dir, "manifests")
-	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return fs.SkipDir // what cannot be read has no models for us
+	var walk func(at string, parts []string)
+	walk = func(at string, parts []string) {
+		entries, _ := os.ReadDir(at) // what cannot be read has no models for us
+		for _, e := range entries {
+			path, parts := filepath.Join(at, e.Name()), append(slices.Clip(parts), e.Name())
+			if len(parts) < 4 {
+				walk(path, parts)
+				continue
+			}
+			if m, ok := ollamaModel(dir, path); ok {
+				m.Repo = ollamaRepo(parts[0], parts[1], parts[2])
+				m.Variant = parts[3]
+				m.Name = m.Repo + ":" + m.Variant
+				all = append(all, m)
+			}
 		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		parts := strings.Split(filepath.ToSlash(rel), "/")
-		if e.IsDir() || len(parts) != 4 {
-			return nil
-		}
-		if m, ok := ollamaModel(dir, rel); ok {
-			m.Repo = ollamaRepo(parts[0], parts[1], parts[2])
-			m.Variant = parts[3]
-			m.Name = m.Repo + ":" + m.Variant
-			all = append(all, m)
-		}
-		return nil
-	})
+	}
+	walk(filepath.Join(dir, "manifests"), nil) // and through links: a store may lie on several disks
 	return all
 }
 
@@ -73,8 +71,12 @@ func ollamaRepo(host, owner, name string) string {
 }
 
 // ollamaModel reads a manifest and finds the weights.
-func ollamaModel(dir, rel string) (Model, bool) {
-	data, err := weights.ReadIn(filepath.Join(dir, "manifests"), rel, maxManifestBytes)
+func ollamaModel(dir, path string) (Model, bool) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return Model{}, false
+	}
+	data, err := weights.ReadIn(filepath.Dir(path), filepath.Base(path), maxManifestBytes)
 	if err != nil {
 		return Model{}, false
 	}

@@ -3,6 +3,7 @@
 package registry
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,5 +44,34 @@ func TestOllamaModelsThatAreMoreThanTheirWeightsAreNotTakenForThem(t *testing.T)
 	}
 	if list := r.List(); len(list) != 1 || list[0].Name != "plain:latest" {
 		t.Errorf("listed are %v, want plain:latest alone", list)
+	}
+}
+
+// A store whose manifests lie on another disk, behind a link, had no models.
+func TestOllamaManifestsMayLieBehindLinks(t *testing.T) {
+	manifest := `{"layers":[{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:` + blob(1) + `"}]}`
+	root := tree(t, map[string]string{
+		"whole/blobs/sha256-" + blob(1):           "weights",
+		"disk/registry.ollama.ai/library/a/7b":    manifest,
+		"parts/blobs/sha256-" + blob(1):           "weights",
+		"parts/manifests/hf.co/o/b/latest":        manifest,
+		"far/c/latest":                            manifest,
+		"parts/manifests/registry.ollama.ai/keep": "",
+	})
+	for link, target := range map[string]string{
+		"whole/manifests": "disk",
+		"parts/manifests/registry.ollama.ai/library": "far",
+		"disk/registry.ollama.ai/library/a/latest":   "disk/registry.ollama.ai/library/a/7b",
+		"disk/registry.ollama.ai/loop":               "disk",
+	} {
+		if err := os.Symlink(filepath.Join(root, target), filepath.Join(root, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	r := New(Config{Locations: Locations{Ollama: []string{filepath.Join(root, "whole"), filepath.Join(root, "parts")}}})
+	for _, name := range []string{"a", "a:7b", "hf.co/o/b", "c"} {
+		if m, err := r.Resolve(name); err != nil || m.Bytes != int64(len("weights")) {
+			t.Errorf("Resolve(%q): got %v, %v", name, m, err)
+		}
 	}
 }
