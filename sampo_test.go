@@ -5,6 +5,7 @@ package sampo_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -229,10 +230,10 @@ func TestWhatTheLibraryCannotDoIsAnError(t *testing.T) {
 	}
 	m := load(t)
 	for name, params := range map[string]sampo.SamplingParams{
-		"LogitBias: token 1099511627781 ":        {LogitBias: map[int]float64{1<<40 + 5: 1}},
-		"LogitBias: got NaN for token 5":         {LogitBias: map[int]float64{5: math.NaN()}},
-		"LogitBias: got 1e+300 for token 5":      {LogitBias: map[int]float64{5: 1e300}},
-		"StopTokenIDs: token -1099511627776 is ": {StopTokenIDs: []int{-1 << 40}},
+		fmt.Sprintf("LogitBias: token %d ", math.MaxInt):       {LogitBias: map[int]float64{math.MaxInt: 1}},
+		"LogitBias: got NaN for token 5":                       {LogitBias: map[int]float64{5: math.NaN()}},
+		"LogitBias: got 1e+300 for token 5":                    {LogitBias: map[int]float64{5: 1e300}},
+		fmt.Sprintf("StopTokenIDs: token %d is ", math.MinInt): {StopTokenIDs: []int{math.MinInt}},
 	} {
 		_, err := sampo.Text(m.Generate(t.Context(), "Hello", params))
 		_, err2 := sampo.Text(m.Chat(t.Context(), []sampo.Message{{Role: "user", Content: "Hello"}}, params))

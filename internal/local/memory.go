@@ -21,8 +21,12 @@ func FreeBytes() (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("local: reading the free memory: %w", err)
 	}
-	return min(int64(m.Available), groupBytes(os.DirFS("/"))), nil
+	return min(int64(m.Available), groupBytes(os.DirFS("/")), addressable), nil
 }
+
+// addressable is what a process of 32 bits can count on, whatever the machine has: a half of what it may have in one piece. With
+// 64 bits it is more than any machine has.
+const addressable = math.MaxInt / 2
 
 // A groupLayout says where Linux tells of the memory of control groups: the limit, what is used, and what of that is cached files,
 // which make room.

@@ -6,6 +6,7 @@ package local
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 // A server under "ulimit -v" ended with the stack of a goroutine.
 func TestLackOfMemoryIsAnErrorOfTheModel(t *testing.T) {
 	_, err := orNoMemory("big", func() (*Model, error) {
-		tensor.NewKVs(tensor.KVF16, []int{1 << 48}, 2, 64) // more than any address space
+		tensor.NewKVs(tensor.KVF16, []int{math.MaxInt >> 15}, 2, 64) // more than any address space
 		return &Model{}, nil
 	})
 	if !errors.Is(err, unix.ENOMEM) || !strings.HasPrefix(err.Error(), "local: model big: ") {

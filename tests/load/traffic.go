@@ -87,4 +87,6 @@ const (
 )
 
 // salt returns a cache salt: of one request alone, or one of a few that requests share.
-func salt(r *rand.Rand, name string, of int) string { return name + strconv.Itoa(r.IntN(of)) }
+func salt(r *rand.Rand, name string, of int64) string {
+	return name + strconv.FormatInt(r.Int64N(of), 10)
+}

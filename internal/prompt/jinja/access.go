@@ -3,6 +3,7 @@
 package jinja
 
 import (
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -300,7 +301,7 @@ func sliceRange(n int, start, stop, step value) *rangeValue {
 
 // sliceIndex returns an index, cut to what can't overflow.
 func sliceIndex(v value) int {
-	const far = 1 << 40
+	const far = math.MaxInt / 8
 	switch v := unbool(v).(type) {
 	case int:
 		return min(max(v, -far), far)

@@ -35,8 +35,8 @@ func smallInts(op string, x, y int) (value, bool) {
 		d := x - y
 		return d, (d < x) == (y > 0)
 	case "*":
-		hi, lo := bits.Mul64(uint64(abs(x)), uint64(abs(y)))
-		return x * y, hi == 0 && lo < 1<<63
+		hi, lo := bits.Mul(uint(abs(x)), uint(abs(y)))
+		return x * y, hi == 0 && lo <= math.MaxInt
 	case "//", "%":
 		if y == 0 {
 			throw("ZeroDivisionError", "integer division or modulo by zero")

@@ -120,7 +120,7 @@ func hashKey(v value) any {
 	case bool:
 		return asInt(v)
 	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
+		if v == math.Trunc(v) && math.Abs(v) < -float64(math.MinInt) {
 			return int(v)
 		}
 		if v == math.Trunc(v) && !math.IsInf(v, 0) {

@@ -3,6 +3,7 @@
 package jinja
 
 import (
+	"math"
 	"math/big"
 	"strings"
 	"unicode/utf8"
@@ -79,7 +80,7 @@ func parseSpec(m *machine, spec *Str) *formatSpec {
 func leadingInt(s string) (int, string) {
 	n := 0
 	for s != "" && isDigit(s[0]) {
-		n = min(n*10+int(s[0]-'0'), 1<<40)
+		n = min(n*10+int(s[0]-'0'), math.MaxInt/16)
 		s = s[1:]
 	}
 	return n, s

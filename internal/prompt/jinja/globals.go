@@ -3,6 +3,7 @@
 package jinja
 
 import (
+	"math"
 	"math/big"
 	"strings"
 )
@@ -37,15 +38,16 @@ func globalRange(_ *machine, a arguments) value {
 	if len(a.pos) == 0 || len(a.pos) > 3 {
 		typeError("range expected at least 1 argument, got %d", len(a.pos))
 	}
+	const far = math.MaxInt / 8
 	bound := func(i, otherwise int) int {
 		if i >= len(a.pos) {
 			return otherwise
 		}
 		if b, ok := a.pos[i].(*big.Int); ok {
-			return b.Sign() << 60
+			return b.Sign() * far
 		}
 		n := intArg(a.pos[i], 0)
-		return min(max(n, -1<<60), 1<<60)
+		return min(max(n, -far), far)
 	}
 	r := &rangeValue{start: bound(0, 0), stop: bound(1, 0), step: bound(2, 1)}
 	if len(a.pos) == 1 {

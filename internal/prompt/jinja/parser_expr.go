@@ -172,7 +172,7 @@ func (p *parser) integer(t lexeme) value {
 	if len(t.text) > maxIntDigits {
 		p.fail(t.line, "integer of more than %d digits", maxIntDigits)
 	}
-	if v, err := strconv.ParseInt(t.text, 0, 64); err == nil {
+	if v, err := strconv.ParseInt(t.text, 0, strconv.IntSize); err == nil {
 		return int(v)
 	}
 	v, ok := new(big.Int).SetString(t.text, 0)

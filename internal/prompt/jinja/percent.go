@@ -3,6 +3,7 @@
 package jinja
 
 import (
+	"math"
 	"math/big"
 	"strings"
 	"unicode/utf8"
@@ -136,7 +137,7 @@ func (p *percentFormat) number() int {
 	}
 	n := 0
 	for isDigit(p.peek()) {
-		n = min(n*10+int(p.peek()-'0'), 1<<40)
+		n = min(n*10+int(p.peek()-'0'), math.MaxInt/16)
 		p.at++
 	}
 	return n

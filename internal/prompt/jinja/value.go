@@ -113,8 +113,8 @@ func (n *namespace) set(name *Str, v value) {
 
 // normal returns the int of a big integer where it fits.
 func normal(b *big.Int) value {
-	if b.IsInt64() {
-		return int(b.Int64())
+	if n := int(b.Int64()); b.IsInt64() && int64(n) == b.Int64() {
+		return n
 	}
 	return b
 }
@@ -149,7 +149,7 @@ func fromJSON(v any, data bool) value {
 }
 
 func number(n ordjson.Number) value {
-	if v, ok := n.Int64(); ok {
+	if v, ok := n.Int64(); ok && int64(int(v)) == v {
 		return int(v)
 	}
 	if len(n) <= maxIntDigits {

@@ -153,7 +153,7 @@ func (c *cursor) value(t valueType, depth int) any {
 func (c *cursor) array(depth int) any {
 	at := c.pos
 	t := valueType(c.uint32())
-	if int(t) >= len(minBytes) {
+	if t >= valueType(len(minBytes)) {
 		c.fail(at, "unknown element type %d", t)
 		return nil
 	}

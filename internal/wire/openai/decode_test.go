@@ -22,7 +22,7 @@ func TestLargeCountsAreNotCalledSmall(t *testing.T) {
 	if err != nil || r.Refused == nil || r.Refused.Message != "best_of must be equal to n (1), got 9223372036854775807." {
 		t.Errorf("error %v, refused %v", err, r.Refused)
 	}
-	if got := r.Chat.TruncatePrompt; got == nil || *got != 1<<63-1 {
+	if got := r.Chat.TruncatePrompt; got == nil || int64(*got) != 1<<63-1 {
 		t.Errorf("truncate_prompt_tokens %v: the model's context decides", got)
 	}
 }
