@@ -53,7 +53,7 @@ func newServe(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve [MODEL ...]", Short: "Serve models over HTTP",
 		Long: "Serve models through the APIs that clients already speak. Without a model, those in the configuration are\n" +
-			"served, else the built-in sampo/mini-chat. Every flag is also an environment variable and a key of the\n" +
+			"served, else the built-in sampo/mini-chat. Every flag is also an environment variable and, but for --config, a key of the\n" +
 			"configuration file: --max-body is SAMPO_MAX_BODY and max_body. There the key models is a list of models. The home is\n" +
 			"SAMPO_HOME, else .sampo in your home folder.",
 		Example: "  sampo serve\n  sampo serve ./model.gguf --port 8000\n  sampo serve owner/name:Q4_K_M --public",

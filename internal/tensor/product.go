@@ -54,7 +54,7 @@ func (p *piece) plan(first, rows int) (most int) {
 	if expands {
 		return expandedPanels
 	}
-	return max(1, units*chunkBytes/w.Bytes())
+	return max(1, int(int64(units)*chunkBytes/int64(w.Bytes())))
 }
 
 // A productRun is the round of one Mul. The pool keeps it, so that Mul allocates nothing.
@@ -123,12 +123,15 @@ func (r *productRun) divide(bytes int) {
 			if end > size {
 				break
 			}
-			r.shares[thread].end = piece.first + (end*units+size/2)/size
+			r.shares[thread].end = piece.first + portion(units, end, size)
 		}
 		before += size
 	}
 	r.shares.begin(0)
 }
+
+// portion is how many of n units so many bytes of all are, rounded. Units times bytes don't fit in 32 bits.
+func portion(n, bytes, all int) int { return int((int64(n)*int64(bytes) + int64(all)/2) / int64(all)) }
 
 // share computes the units of one share, and then what others have left of theirs.
 func (r *productRun) share(i, worker int) {

@@ -39,3 +39,12 @@ func TestDivideGivesEqualBytes(t *testing.T) {
 		t.Errorf("got shares up to %v of 64 units, want 32 and 64", got)
 	}
 }
+
+func TestLargeMatricesAreDividedOn32Bits(t *testing.T) {
+	const units, size = 3072, 17 << 20 // 49,152 rows of 576 columns in Q4_1
+	for _, c := range []struct{ bytes, want int }{{0, 0}, {size / 2, units / 2}, {size, units}} {
+		if got := portion(units, c.bytes, size); got != c.want {
+			t.Errorf("%d of %d bytes are %d units of %d, want %d", c.bytes, size, got, units, c.want)
+		}
+	}
+}

@@ -235,7 +235,7 @@ func escapeText(m *machine, s *Str) *Str {
 	b := builder{mark: s.data, m: m}
 	start := 0
 	for i := range len(s.text) {
-		esc := ""
+		var esc string
 		switch s.text[i] {
 		case '&':
 			esc = "&amp;"
