@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -25,8 +26,11 @@ func TestAServerOutlivesTheReaderOfItsMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = w.Close()
-	if _, err := bufio.NewReader(messages).ReadString('\n'); err != nil { // that it listens
-		t.Error(err)
+	for lines, line := bufio.NewReader(messages), ""; !strings.Contains(line, "http://"); { // until it listens
+		if line, err = lines.ReadString('\n'); err != nil {
+			t.Error(err)
+			break
+		}
 	}
 	_ = messages.Close()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
