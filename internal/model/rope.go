@@ -72,7 +72,7 @@ func (r Rope) Frequencies(tokens int) []float32 {
 	freqs := make([]float32, r.Width/2)
 	for m := range freqs {
 		f := math.Pow(r.Base, -2*float64(m)/float64(r.Width))
-		if r.Linear > 1 {
+		if r.Linear > 0 {
 			f /= r.Linear
 		}
 		if r.Llama3 != nil {

@@ -69,7 +69,7 @@ func setConfig(meta *gguf.Metadata, family *model.Family, c model.Config, src we
 func (k keys) setRope(r model.Rope) {
 	k.set("rope.dimension_count", uint32(r.Width))
 	k.set("rope.freq_base", float32(r.Base))
-	if r.Linear > 1 {
+	if scaled(r) {
 		k.set("rope.scaling.type", "linear")
 		k.set("rope.scaling.factor", float32(r.Linear))
 	}
@@ -82,6 +82,9 @@ func (k keys) setRope(r model.Rope) {
 		k.setMagnitude(r)
 	}
 }
+
+// scaled says whether angles are divided by a number.
+func scaled(r model.Rope) bool { return r.Linear > 0 && r.Linear != 1 }
 
 // setOwn writes the keys that one family has.
 func (k keys) setOwn(family string, c model.Config, src weights.Source) {
@@ -99,7 +102,7 @@ func (k keys) setOwn(family string, c model.Config, src weights.Source) {
 			k.set("attention.temperature_scale", float32(q.Beta))
 		}
 	case "nemotron", "hunyuan":
-		if c.Rope.Linear <= 1 {
+		if !scaled(c.Rope) {
 			k.set("rope.scaling.type", "none")
 		}
 	case "exaone4", "olmo2":

@@ -266,6 +266,33 @@ func TestGGUFRefusesByName(t *testing.T) {
 	}
 }
 
+// A factor without a type passed unseen.
+func TestRotationsAreScaledWithoutAType(t *testing.T) {
+	for _, tt := range []struct {
+		keys map[string]any
+		want float64
+	}{
+		{map[string]any{}, 0},
+		{map[string]any{"factor": float32(4)}, 4},
+		{map[string]any{"factor": float32(4), "type": "linear"}, 4},
+		{map[string]any{"factor": float32(4), "type": "none"}, 0},
+		{map[string]any{"type": "linear"}, 0},
+	} {
+		f, err := gguf.Open(filepath.Join("..", "llama/testdata/llama3/model.gguf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for key, value := range tt.keys {
+			f.Meta().Set("llama.rope.scaling."+key, value)
+		}
+		family, _ := families.ByGGUF("llama")
+		if c, err := family.FromGGUF(f.Meta()); err != nil || c.Rope.Linear != tt.want {
+			t.Errorf("%v: scaled by %v (%v), want %v", tt.keys, c.Rope.Linear, err, tt.want)
+		}
+	}
+}
+
 // changed is a source with one tensor added, changed or, with a nil shape, taken away.
 type changed struct {
 	weights.Source

@@ -135,9 +135,9 @@ func floats(numbers []float64) []float32 {
 func ggufRope(f *Fields, headDim, longest int) model.Rope {
 	r := model.Rope{Base: f.FloatOr("rope.freq_base", 10000), Width: f.IntOr("rope.dimension_count", headDim)}
 	original := f.IntOr("rope.scaling.original_context_length", longest)
-	switch f.OneOf("rope.scaling.type", "none", "linear", "yarn", "longrope") {
-	case "linear":
-		r.Linear = f.Float("rope.scaling.factor")
+	switch f.OneOf("rope.scaling.type", "linear", "none", "yarn", "longrope") {
+	case "linear": // files without a type, too, as in llama.cpp, and without a factor they have none
+		r.Linear = f.FloatOr("rope.scaling.factor", f.FloatOr("rope.scale_linear", 0))
 	case "yarn":
 		factor := f.Float("rope.scaling.factor")
 		if ext := f.FloatOr("rope.scaling.yarn_ext_factor", 1); ext != 1 {
@@ -155,9 +155,6 @@ func ggufRope(f *Fields, headDim, longest int) model.Rope {
 	case "longrope":
 		r.Long = &model.LongRope{OriginalContext: original}
 		r.Magnitude = f.FloatOr("rope.scaling.attn_factor", 1)
-	}
-	if scale := f.FloatOr("rope.scale_linear", 1); scale != 1 {
-		r.Linear = scale
 	}
 	return r
 }

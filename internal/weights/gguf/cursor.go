@@ -196,7 +196,7 @@ func (c *cursor) array(depth int) any {
 	}
 }
 
-// elems reads n elements one by one and stops at the first failure.
+// elems reads n elements one by one. After a failure they are empty.
 func elems[T any](n int, read func() T) []T {
 	out := make([]T, n)
 	for i := range out {

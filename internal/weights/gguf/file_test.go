@@ -307,6 +307,9 @@ func TestWriteRefusesWhatOpenWould(t *testing.T) {
 	short.Data = short.Data[1:]
 	unknown := good[1]
 	unknown.Type = quant.U16
+	empty := weights.Tensor{Name: "empty", Type: quant.F32, Shape: []int{2, 0}}
+	long := good[1]
+	long.Name = strings.Repeat("n", 1025)
 	for _, tt := range []struct {
 		tensors []weights.Tensor
 		want    string
@@ -314,6 +317,8 @@ func TestWriteRefusesWhatOpenWould(t *testing.T) {
 		{[]weights.Tensor{good[0], good[0]}, `gguf: write: tensor "token_embd.weight": appears twice`},
 		{[]weights.Tensor{short}, `gguf: write: tensor "token_embd.weight": got 101 bytes for Q8_0 of shape [3 32], want 102`},
 		{[]weights.Tensor{unknown}, `gguf: write: tensor "norm": U16 has no number in GGUF files`},
+		{[]weights.Tensor{empty}, `gguf: write: tensor "empty": a dimension is 0`},
+		{[]weights.Tensor{long}, `gguf: write: tensor "` + long.Name + `": a name of 1025 bytes, want at most 1024`},
 	} {
 		if err := Write(&bytes.Buffer{}, NewMetadata(), tt.tensors); err == nil || err.Error() != tt.want {
 			t.Errorf("got %v, want %q", err, tt.want)
@@ -343,7 +348,6 @@ func TestWriterTakesDataInPieces(t *testing.T) {
 	meta.Set("general.name", "pieces")
 	tensors := []weights.Tensor{
 		{Name: "a", Type: quant.F32, Shape: []int{3}, Data: []byte("abcdefghijkl")},
-		{Name: "empty", Type: quant.F32, Shape: []int{0}},
 		{Name: "b", Type: quant.F16, Shape: []int{2, 1}, Data: []byte("mnop")},
 	}
 	var whole, pieces bytes.Buffer

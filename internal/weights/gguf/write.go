@@ -73,9 +73,7 @@ func NewWriter(w io.Writer, meta *Metadata, tensors []weights.Tensor) (*Writer, 
 		size, _ := weights.Size(t.Type, t.Shape) // checked
 		b = appendInfo(b, t, offset)
 		offset = padded(offset+size, out.alignment)
-		if size > 0 {
-			out.left = append(out.left, size)
-		}
+		out.left = append(out.left, size)
 	}
 	b = append(b, make([]byte, padded(int64(len(b)), out.alignment)-int64(len(b)))...)
 	if _, err := w.Write(b); err != nil {
@@ -126,7 +124,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// checkTensors makes sure that Open will read what Write writes.
+// checkTensors refuses tensors that Open would not read.
 func checkTensors(tensors []weights.Tensor) error {
 	names := map[string]bool{}
 	for _, t := range tensors {
@@ -138,6 +136,10 @@ func checkTensors(tensors []weights.Tensor) error {
 			reason = fmt.Sprintf("%v has no number in GGUF files", t.Type)
 		case len(t.Shape) > maxDims:
 			reason = fmt.Sprintf("%d dimensions, want at most %d", len(t.Shape), maxDims)
+		case len(t.Name) > maxNameBytes:
+			reason = fmt.Sprintf("a name of %d bytes, want at most %d", len(t.Name), maxNameBytes)
+		case slices.Contains(t.Shape, 0):
+			reason = "a dimension is 0"
 		}
 		if reason != "" {
 			return fmt.Errorf("gguf: write: tensor %q: %s", t.Name, reason)
