@@ -12,51 +12,26 @@ import contextlib
 import itertools
 import json
 import os
-import signal
 import statistics
-import subprocess
-import tempfile
 import time
-import urllib.request
 
-from serve_compare import free_port, wait
+from serve_compare import free_port, post, serving
 
 
 PAUSE = 0.5  # seconds before a turn: threads of llama.cpp go on looking for work after their last
 
 
-def post(url, body):
-    """Returns the answer to a request, and how many seconds it took."""
-    begun = time.monotonic()
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=600) as answer:
-        return json.load(answer), time.monotonic() - begun
-
-
-@contextlib.contextmanager
-def serving(command, port):
-    """Runs a server."""
-    url = f"http://127.0.0.1:{port}"
-    with tempfile.TemporaryDirectory() as home, open(os.devnull, "wb") as null:
-        process = subprocess.Popen(command, stdout=null, stderr=null, env=dict(os.environ, SAMPO_HOME=home))
-        try:
-            wait(url, process)
-            yield url
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait()
-
-
 def sampo(url, args):
     """Returns sampo's tokens a second."""
-    answer, seconds = post(url + "/v1/completions", {
+    begun = time.monotonic()
+    answer = post(url + "/v1/completions", {
         "prompt": "The", "max_tokens": args.tokens, "temperature": 0, "ignore_eos": True})
-    return answer["usage"]["completion_tokens"] / seconds
+    return answer["usage"]["completion_tokens"] / (time.monotonic() - begun)
 
 
 def llama(url, args):
     """Returns llama-server's tokens a second."""
-    answer, _ = post(url + "/completion", {
+    answer = post(url + "/completion", {
         "prompt": "The", "n_predict": args.tokens, "temperature": 0, "ignore_eos": True, "cache_prompt": False})
     return answer["timings"]["predicted_per_second"]
 
@@ -76,7 +51,8 @@ def measure(args):
     with contextlib.ExitStack() as stack:
         servers = {}
         for name, port, command, turn in commands(args):
-            url = stack.enter_context(serving(command, port))
+            url = f"http://127.0.0.1:{port}"
+            stack.enter_context(serving(command, url))
             servers[name] = lambda url=url, turn=turn: turn(url, args)
         for turn in servers.values():
             turn()  # warm

@@ -9,6 +9,7 @@ one counts. A ratio is taken within a round, where the two ran one after the oth
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import random
@@ -43,7 +44,7 @@ def traffic(args):
 
 def post(url, body):
     """Returns the answer to a request."""
-    request = urllib.request.Request(url + "/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=600) as answer:
         return json.load(answer)
 
@@ -68,20 +69,28 @@ def wait(url, process):
     sys.exit(f"{process.args[0]} is not ready")
 
 
-def serve(command, url, requests, slots):
-    """Runs a server and returns its output tokens a second, and those of prompts."""
+@contextlib.contextmanager
+def serving(command, url):
+    """Runs a server, which is ready then."""
     with tempfile.TemporaryDirectory() as home, open(os.devnull, "wb") as null:
         process = subprocess.Popen(command, stdout=null, stderr=null, env=dict(os.environ, SAMPO_HOME=home))
         try:
             wait(url, process)
-            post(url, {"prompt": "warm", "max_tokens": 8, "temperature": 0})
-            begun = time.monotonic()
-            with concurrent.futures.ThreadPoolExecutor(slots) as pool:
-                answers = list(pool.map(lambda r: post(url, r), requests))
-            seconds = time.monotonic() - begun
+            yield
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait()
+
+
+def serve(command, url, requests, slots):
+    """Runs a server and returns its output tokens a second, and those of prompts."""
+    completions = url + "/v1/completions"
+    with serving(command, url):
+        post(completions, {"prompt": "warm", "max_tokens": 8, "temperature": 0})
+        begun = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor(slots) as pool:
+            answers = list(pool.map(lambda r: post(completions, r), requests))
+        seconds = time.monotonic() - begun
     usage = [a["usage"] for a in answers]
     return sum(u["completion_tokens"] for u in usage) / seconds, sum(u["prompt_tokens"] for u in usage) / seconds
 

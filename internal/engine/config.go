@@ -89,6 +89,14 @@ func Plan(c model.Config, maxContext, batchTokens int, bytes int64) (blocks []in
 	return blocks, context, nil
 }
 
+// CacheBytes returns the memory that so many blocks of each group take.
+func CacheBytes(c model.Config, blocks []int) (sum int64) {
+	for g, size := range c.BlockBytes() {
+		sum += size * int64(blocks[g])
+	}
+	return sum
+}
+
 // resolve fills in defaults and checks what was given.
 func (c Config) resolve(m model.Config) (Config, error) {
 	setDefault(&c.MaxBatchTokens, max(DefaultBatchTokens, c.MaxRunning))

@@ -38,7 +38,7 @@ type drafting struct {
 	computed int // tokens of the list whose keys and values it has
 	base     int // length of the list at the latest guess
 	spoken   int // guesses computed behind it
-	said     [maxDrafts]token.ID
+	said     [MostDraftTokens]token.ID
 	ahead    sampler.State // the choice's state some tokens later
 }
 
@@ -53,10 +53,7 @@ func newDrafter(m model.Model, cfg *Config) (*drafter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w, in the draft model", err)
 	}
-	d.context = context
-	for g, size := range c.BlockBytes() {
-		d.bytes += size * int64(blocks[g])
-	}
+	d.context, d.bytes = context, CacheBytes(c, blocks)
 	if limit := c.LongAfter(); limit > 0 {
 		d.context = min(context, limit) // its keys would all have to be computed again
 	}

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	maxDrafts     = MostDraftTokens
 	maxDrafting   = 16  // sequences that decode at once: with more, rows are no longer cheap
 	firstHits     = 0.6 // share of right guesses that a new choice is thought to have
 	firstWeight   = 3   // how many guesses that opinion is worth
@@ -48,7 +47,7 @@ func (r *record) add(right bool) {
 type guesser struct {
 	lookup   *lookup
 	drafting drafting
-	tokens   [maxDrafts]token.ID
+	tokens   [MostDraftTokens]token.ID
 	n        int // of tokens
 	room     int // how many may be guessed
 	source   source

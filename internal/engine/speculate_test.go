@@ -24,7 +24,7 @@ func TestGuessesChangeNothing(t *testing.T) {
 	right, all := uint64(0), uint64(0)
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 17))
-		cfg := Config{MaxContext: context, MaxRunning: 1 + r.IntN(6), DraftTokens: 1 + r.IntN(maxDrafts)}
+		cfg := Config{MaxContext: context, MaxRunning: 1 + r.IntN(6), DraftTokens: 1 + r.IntN(MostDraftTokens)}
 		cfg.MaxBatchTokens = cfg.MaxRunning + r.IntN(60)
 		groups := newFake(context).Config()
 		for _, g := range groups.CacheGroups() {

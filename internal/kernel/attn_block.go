@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 	"unsafe"
 )
 
@@ -147,7 +146,7 @@ func (l KVLayout) Store(block []byte, slot int, x []float32) {
 
 // storeBytes is Store for KVQ8.
 func (l *KVLayout) storeBytes(block []byte, slot int, x []float32) {
-	scales := make([]float32, 0, 16) // more are allocated
+	scales, largest := make([]float32, 0, 16), float32(0) // more are allocated
 	for c := 0; c < len(x); c += BlockCols {
 		n := min(BlockCols, len(x)-c)
 		record, at := recordOf(x[c:c+n]), l.at(slot, c)
@@ -158,15 +157,17 @@ func (l *KVLayout) storeBytes(block []byte, slot int, x []float32) {
 				block[at+2*i] = code
 			}
 		}
-		scales = append(scales, math.Float32frombits(binary.NativeEndian.Uint32(record[recordScale:])))
+		scale := math.Float32frombits(binary.NativeEndian.Uint32(record[recordScale:]))
+		scales, largest = append(scales, scale), max(largest, scale)
 	}
+	unit := uint16((math.Float32bits(largest) + 0xffff) >> 16)
 	for g, scale := range scales {
 		if l.Keys {
 			binary.NativeEndian.PutUint32(block[l.scalesAt(g*BlockCols)+4*slot:], math.Float32bits(scale))
 			continue
 		}
 		s := l.valueScalesIn(block, g*BlockCols)
-		s.units[slot], s.ratios[slot] = uint16((math.Float32bits(slices.Max(scales))+0xffff)>>16), 0
+		s.units[slot], s.ratios[slot] = unit, 0
 		if unit := s.unit(slot); unit > 0 {
 			s.ratios[slot] = int16(math.RoundToEven(float64(scale) / float64(unit) * fixedMax))
 		}

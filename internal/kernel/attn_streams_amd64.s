@@ -268,67 +268,58 @@ ready:
 #define GROUPS3 GROUPS2; ROWGROUP(2)
 #define GROUPS4 GROUPS3; ROWGROUP(3)
 
+// END adds the sums of a piece to dst, or sets it if they are the first, by scores or sums. The scales of keys that these want are so
+// many bytes behind the first one.
+#define END(scale, scores, sums, new, values, newValues, end) \
+	MOVQ args+0(FP), AX; \
+	MOVQ 0(SP), DX; \
+	FIRSTPIECE; \
+	JZ new; \
+	MOVL $scale, CX; \
+	OFKEYS; \
+	JEQ values; \
+	scores(SCORE); \
+	JMP end; \
+values: \
+	sums(WEIGHED); \
+	JMP end; \
+new: \
+	MOVL $scale, CX; \
+	OFKEYS; \
+	JEQ newValues; \
+	scores(NEWSCORE); \
+	JMP end; \
+newValues: \
+	sums(NEWWEIGHED); \
+end:
+
+#define SCORES1(score) ALLSCORES(score, FIRST1, SECOND1)
+#define SCORES2(score) ALLSCORES(score, FIRST2, SECOND2)
+#define SCORES3(score) ALLSCORES(score, FIRST3, SECOND3)
+#define SCORES4(score) SCORES(score, EACH4)
+#define SUMS1(sum) ALLSUMS(sum, FIRST1, SECOND1)
+#define SUMS2(sum) ALLSUMS(sum, FIRST2, SECOND2)
+#define SUMS3(sum) ALLSUMS(sum, FIRST3, SECOND3)
+#define SUMS4(sum) SUMS(sum, EACH4)
+
 // BYTES does a piece of 1 to 3 rows.
-#define BYTES(weights, groups, zero, step, first, second) \
+#define BYTES(weights, groups, zero, step, scores, sums) \
 	FIXING(weights, groups); \
 	zero; \
 	PIECE(step, PAIRS, steps); \
 	FIFTH; \
-	MOVQ args+0(FP), AX; \
-	MOVQ 0(SP), DX; \
-	FIRSTPIECE; \
-	JZ new; \
-	XORL CX, CX; \
-	OFKEYS; \
-	JEQ values; \
-	ALLSCORES(SCORE, first, second); \
-	JMP end; \
-values: \
-	ALLSUMS(WEIGHED, first, second); \
-	JMP end; \
-new: \
-	OFKEYS; \
-	JEQ newValues; \
-	ALLSCORES(NEWSCORE, first, second); \
-	JMP end; \
-newValues: \
-	ALLSUMS(NEWWEIGHED, first, second); \
-end:
-
-// ENDFOUR does what comes after 16 columns of 4 rows. A scale is so many bytes behind the first one.
-#define ENDFOUR(scale, new, values, newValues, end) \
-	MOVQ args+0(FP), AX; \
-	MOVQ 0(SP), DX; \
-	FIRSTPIECE; \
-	JZ new; \
-	MOVL $scale, CX; \
-	OFKEYS; \
-	JEQ values; \
-	SCORES(SCORE, EACH4); \
-	JMP end; \
-values: \
-	SUMS(WEIGHED, EACH4); \
-	JMP end; \
-new: \
-	MOVL $scale, CX; \
-	OFKEYS; \
-	JEQ newValues; \
-	SCORES(NEWSCORE, EACH4); \
-	JMP end; \
-newValues: \
-	SUMS(NEWWEIGHED, EACH4); \
-end:
+	END(0, scores, sums, new, values, newValues, end)
 
 #define FOURBYTES \
 	FIXING(WEIGHTS4, GROUPS4); \
 	ZERO4; \
 	PIECE(PAIRS4, PAIRS, first); \
 	FIFTH; \
-	ENDFOUR(0, new, values, newValues, end); \
+	END(0, SCORES4, SUMS4, new, values, newValues, end); \
 	BACK; \
 	ZERO4; \
 	REST(PAIRS4, PAIRS, second); \
-	ENDFOUR(32, newRest, valuesRest, newValuesRest, endRest)
+	END(32, SCORES4, SUMS4, newRest, valuesRest, newValuesRest, endRest)
 
 // sortColumns puts the columns of BF16 in order, 16 at a time.
 //
@@ -383,15 +374,15 @@ TEXT ·streamsBF16AVX2X4(SB), NOSPLIT, $16-8
 
 // func streamsQ8AVX2X1(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X1(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, BYTES(WEIGHTS1, GROUPS1, ZEROALL1, PAIRS1, FIRST1, SECOND1), WHOLE, 1152)
+	STREAMS(NOTHING, BYTES(WEIGHTS1, GROUPS1, ZEROALL1, PAIRS1, SCORES1, SUMS1), WHOLE, 1152)
 
 // func streamsQ8AVX2X2(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X2(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, BYTES(WEIGHTS2, GROUPS2, ZEROALL2, PAIRS2, FIRST2, SECOND2), WHOLE, 1152)
+	STREAMS(NOTHING, BYTES(WEIGHTS2, GROUPS2, ZEROALL2, PAIRS2, SCORES2, SUMS2), WHOLE, 1152)
 
 // func streamsQ8AVX2X3(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X3(SB), NOSPLIT, $16-8
-	STREAMS(NOTHING, BYTES(WEIGHTS3, GROUPS3, ZEROALL3, PAIRS3, FIRST3, SECOND3), WHOLE, 1152)
+	STREAMS(NOTHING, BYTES(WEIGHTS3, GROUPS3, ZEROALL3, PAIRS3, SCORES3, SUMS3), WHOLE, 1152)
 
 // func streamsQ8AVX2X4(args *kvStreamArgs)
 TEXT ·streamsQ8AVX2X4(SB), NOSPLIT, $16-8

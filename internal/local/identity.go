@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/sampo-ai/sampo/internal/bundle"
 	"github.com/sampo-ai/sampo/internal/kernel"
@@ -36,15 +37,11 @@ func openDisk(b *bundle.Bundle, opt Options) (*disk.Store, error) {
 	if limit == 0 {
 		limit = DefaultDiskBytes
 	}
-	need, largest := int64(0), int64(0)
-	for _, n := range b.Config.BlockBytes() {
-		need += n
-		largest = max(largest, n)
-	}
+	need := blockBytes(b)
 	if limit <= need { // a file has more than its block
 		return nil, fmt.Errorf("local: disk cache: %d bytes hold nothing of %s, %d tokens of which take %d", limit, b.Name, model.BlockSize, need)
 	}
-	return disk.Open(opt.DiskCache, id, largest, limit)
+	return disk.Open(opt.DiskCache, id, slices.Max(b.Config.BlockBytes()), limit)
 }
 
 // identity returns a hash of what the keys and values of a token depend on besides the tokens up to it.

@@ -211,11 +211,7 @@ func plan(b *bundle.Bundle, opt Options) (engine.Config, int64, error) {
 		return cfg, 0, err
 	}
 	cfg.Blocks, cfg.MaxContext = blocks, fits
-	var total int64
-	for g, size := range b.Config.BlockBytes() {
-		total += size * int64(blocks[g])
-	}
-	return cfg, total, nil
+	return cfg, engine.CacheBytes(b.Config, blocks), nil
 }
 
 // Flush writes what the disk lacks of the cache, if it is kept there, until ctx ends.
